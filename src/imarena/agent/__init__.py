@@ -1,4 +1,4 @@
-"""CV-Agent: understand, plan, closed loop. And best of N, its baseline."""
+"""CV-Agent (understand, plan, closed loop) and its baseline, best of N."""
 
 import lazy_loader
 

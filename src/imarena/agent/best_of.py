@@ -1,4 +1,4 @@
-"""Best of N with any judge: the baseline that an agent has to beat at the same number of edits."""
+"""Best of N with any judge: the baseline that an agent must beat with the same number of edits."""
 
 import asyncio
 import time
@@ -28,18 +28,18 @@ VERSION = "1"
 
 @dataclass(frozen=True)
 class BestOf:
-    """Asks an editor `n` times with different seeds and keeps what the judge scores highest."""
+    """Asks an editor `n` times with different seeds and keeps the image with the judge's highest score."""
 
     name: str
     editor: Editor
     judge: Judge
     n: int = 4
     judge_door: Openable | None = None
-    """The client of its judge, which has to be open while it works; None for a judge that asks no endpoint."""
+    """The judge's client, which must be open during work; None for a judge without an endpoint."""
 
     @property
     def version(self) -> str:
-        """Its own and that of its parts."""
+        """Its own version and those of its parts."""
         return f"{VERSION}; {self.editor.name} {self.editor.version}; {self.judge.name} {self.judge.version}"
 
     @property
@@ -51,7 +51,7 @@ class BestOf:
 
     @property
     def traits(self) -> EditorTraits:
-        """N times the editor's price. Its judge has to read the instruction, not the words around it."""
+        """N times the editor's price. Not wrappable: the judge must see the instruction, not added words."""
         inside = self.editor.traits
         asides = (
             (ExtraQuestions("judge", self.judge_door, self.n, judge=self.judge),) if self.judge_door is not None else ()
@@ -72,11 +72,11 @@ class BestOf:
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """N tries, one choice. A try that failed, or that the judge could not score, is not chosen."""
+        """Make N tries and choose one. A try that failed, or that the judge could not score, is not chosen."""
         return await self.go_on(request, None)
 
     async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
-        """The same from where an earlier run broke off: what the journal holds is not asked again."""
+        """Continue where an earlier run stopped: answers in the journal are not asked for again."""
         started = time.perf_counter()
         memory = Memory(journal)
         tries = await asyncio.gather(*(self._try(memory, request, number) for number in range(self.n)))
@@ -123,7 +123,7 @@ class BestOf:
 
 @dataclass(frozen=True)
 class _Try:
-    """One try: what the editor gave, what the trace tells of it, and what the judge gave and took."""
+    """One try: the editor's result, its entry in the trace, and the judge's score and cost."""
 
     result: EditResult
     details: JsonDict

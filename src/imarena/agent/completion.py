@@ -1,4 +1,4 @@
-"""Parts of an instruction by the judge's finding for each: success needs every part checked and done."""
+"""The parts of an instruction and the judge's finding on each: success requires every part checked and done."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction
 
 DONE_FROM = 0.5
-"""Share from which a part counts as done where a judge gives a share and no finding."""
+"""Share from which a part counts as done, if a judge gives a share instead of a finding."""
 
 
 class PartFinding(StrEnum):
-    """What a judge found out about one part of an instruction."""
+    """A judge's finding on one part of an instruction."""
 
     DONE = "done"
     NOT_DONE = "not done"
@@ -43,7 +43,7 @@ class Completion:
 
     @property
     def outcome(self) -> Completeness | None:
-        """None where no verdict is known."""
+        """The result for the whole instruction; None without a verdict."""
         if self.approved is None:
             return None
         if not self.approved or self.not_done:
@@ -52,11 +52,11 @@ class Completion:
 
     @property
     def final(self) -> bool:
-        """Whether nothing is left to do, as far as the judge can see."""
+        """Is nothing left to do, as far as the judge can see?"""
         return self.outcome in (Completeness.SUCCESS, Completeness.UNCHECKED)
 
     def to_json(self) -> JsonDict:
-        """`success` is null where a part was not checked and nothing is known to be missing."""
+        """The completion as JSON. `success` is null if a part was not checked and no part is known to be missing."""
         success = {Completeness.SUCCESS: True, Completeness.FAILED: False}.get(self.outcome) if self.outcome else None
         return {
             "success": success, "result": self.outcome.value if self.outcome else None, "done": list(self.done),
@@ -67,8 +67,8 @@ class Completion:
 def completion_of(verdict: Verdict, instruction: str, success_score: float | None = None) -> Completion:
     """The judge's finding for each part of the instruction.
 
-    `success_score`: the score that is the judge's verdict on the whole. A judge that gives no findings for the
-    parts speaks for an instruction of one part; of several, it leaves each unchecked.
+    `success_score`: the score from which the judge approves the whole. Without findings for the parts, the approval
+    counts for an instruction with one part; with several parts, each one is unchecked.
     """
     if verdict.status is not Status.OK:
         return Completion()
@@ -80,7 +80,7 @@ def completion_of(verdict: Verdict, instruction: str, success_score: float | Non
     if approved is None and findings:
         approved = True  # its findings decide
     if not findings and (len(parts) <= 1 or not approved):
-        findings = [(part, PartFinding.DONE) for part in parts if approved]  # else: what is wrong is not known
+        findings = [(part, PartFinding.DONE) for part in parts if approved]  # else the faulty part is unknown
         return _sorted(approved, findings, instruction)
     return _sorted(approved, [*findings, *_unnamed(parts, findings)], instruction)
 
@@ -93,7 +93,7 @@ def _sorted(approved: bool | None, findings: Sequence[tuple[str, PartFinding]], 
 
 
 def _unnamed(parts: Sequence[str], findings: Sequence[tuple[str, PartFinding]]) -> Iterator[tuple[str, PartFinding]]:
-    """Parts without a finding. A judge that cuts the instruction in its own way, into as many parts, left none out."""
+    """Parts without a finding; none if the judge has as many findings as parts, even if it splits them differently."""
     if len(findings) >= len(parts):
         return
     named = {remove_quote_marks(part) for part, _ in findings}
@@ -101,7 +101,7 @@ def _unnamed(parts: Sequence[str], findings: Sequence[tuple[str, PartFinding]]) 
 
 
 def _findings(reasons: Mapping[str, JsonValue]) -> Iterator[tuple[str, PartFinding]]:
-    """Of judges that list what was `asked` beside one of `checks` for each, and what must stay under `kept`."""
+    """The findings of judges that list the parts under `asked`, a check for each under `checks`, and `kept` parts."""
     asked, checks, kept = reasons.get("asked"), reasons.get("checks"), reasons.get("kept")
     if isinstance(asked, list) and isinstance(checks, list) and len(asked) == len(checks):
         for part, check in zip(asked, checks, strict=True):

@@ -17,30 +17,30 @@ _UNTOUCHED = 0.25
 _RISE = 0.2
 _SAME = 0.03
 _OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
-"""Parts of the names of dimensions that tell whether the change was made, not how well the picture came out of it."""
+"""Parts of the names of dimensions about whether the change was made, not about the quality of the image."""
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a judge says is wrong: in words, and where it tells the changes apart, which of them are missing."""
+    """What a judge says is wrong: in words and, if it checks each change, which changes are missing."""
 
     comment: str = ""
     missing: tuple[str, ...] = ()
-    """Clauses that may go further, as the judge names them. Empty: it does not tell them apart, or all are there."""
+    """Clauses that are not fully done, in the judge's words. Empty if it does not check each one, or all are done."""
     overlooked: tuple[str, ...] = ()
-    """Those of them that are at most half as far as the change that is furthest."""
+    """Missing clauses that are at most half as complete as the most complete change."""
     untouched: int = 0
-    """How many changes are hardly begun."""
+    """Number of changes that have hardly begun."""
     done: tuple[tuple[str, float], ...] = ()
-    """How far each change is, where the judge tells them apart."""
+    """How complete each change is, if the judge checks each one."""
     spoilt: bool = False
-    """All changes are there, and what the judge likes least is how the picture came out of them."""
+    """All changes are done, and the judge's lowest score is for the quality of the image."""
 
 
 def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
-    """What is missing where the judge checks each change, else its own words, else its weakest dimension.
+    """What is missing if the judge checks each change, else its own words, else its weakest dimension.
 
-    `instruction` is what the judge was asked about: quoted words come from there.
+    `instruction` is the instruction that the judge was given; quoted words are restored from it.
     """
     done = tuple((restore_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
     furthest = max((share for _, share in done), default=0.0)
@@ -59,7 +59,7 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
 
 
 def _lacking_comment(verdict: Verdict, instruction: str, missing: tuple[str, ...]) -> str:
-    """What is not done by the judge's finding, then what is done and could go further, then what it cannot check."""
+    """What the judge finds not done, then what is done but could go further, then what it cannot check."""
     completion = completion_of(verdict, instruction)
     further = tuple(clause for clause in missing if clause in completion.done)
     parts = {
@@ -69,10 +69,10 @@ def _lacking_comment(verdict: Verdict, instruction: str, missing: tuple[str, ...
 
 
 def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
-    """The changes that an order asked for, and that went forward with it; none where it asked for all of them.
+    """The changes that an order asked for and that improved with it; none if it asked for all changes.
 
-    What an order did to the one change that it is about says more than the score of the whole picture, which a judge
-    that mistakes a neighbour may lower at the same time.
+    The effect of an order on its own change says more than the score of the whole image, which a judge may lower at
+    the same time because it misjudges another change.
     """
     asked = clauses_in(order, tuple(clause for clause, _ in after.done))
     if len(asked) == len(after.done):
@@ -84,7 +84,7 @@ def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset
 
 
 def looks_alike(first: Verdict, second: Verdict) -> bool:
-    """Whether the judge sees no difference to speak of between two pictures: in no dimension, and in no change."""
+    """Does the judge see no notable difference between two images, in any dimension or any change?"""
     pairs = list(zip(_checked(first.reasons), _checked(second.reasons), strict=False))
     changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
     named = set(first.scores) | set(second.scores)
@@ -94,7 +94,7 @@ def looks_alike(first: Verdict, second: Verdict) -> bool:
 
 
 def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:
-    """Clauses and how far each is done, of judges that list what was `asked` beside one of `checks` for each."""
+    """Clauses and how complete each is, from judges that list clauses under `asked` and their checks under `checks`."""
     asked, checks = reasons.get("asked"), reasons.get("checks")
     if not isinstance(asked, list) or not isinstance(checks, list) or len(asked) != len(checks):
         return []
@@ -109,7 +109,7 @@ def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:
 
 
 def _comments(reasons: Mapping[str, JsonValue]) -> list[str]:
-    """Strings under telling names; of a list of checks, the notes of those that are not done."""
+    """Strings in fields that usually hold comments; from a list of checks, the notes of those that are not done."""
     comments: list[str] = []
     for name, value in reasons.items():
         if isinstance(value, str) and value.strip() and (name in _TELLING or len(value) > 12):
@@ -129,7 +129,7 @@ def _done(entry: Mapping[str, JsonValue]) -> bool:
 
 
 async def judge_in_thread(judge: Judge, shown: Exhibit) -> Verdict:
-    """Ask a judge; one that computes here does so in a thread, so that other edits go on."""
+    """Ask a judge; one that computes locally runs in a thread, so that other edits continue."""
     if judge.traits.cpu_bound:
         return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))
     return await judge.judge(shown)

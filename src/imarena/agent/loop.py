@@ -1,4 +1,4 @@
-"""CV-Agent (000, section 5 and appendix N): understand, plan, edit in a closed loop. An editor like any other."""
+"""CV-Agent (CV-Arena, section 5 and appendix N): understand, plan, edit in a closed loop. An editor like any other."""
 
 import time
 from collections.abc import AsyncIterator
@@ -38,24 +38,24 @@ STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 
 
 class AgentSettings(Noun):
-    """How the agent works."""
+    """Settings of the agent."""
 
     stages: Stages = "full"
     steps: int = Field(default=4, ge=1, le=32)
     """Maximum number of edits (T in the paper)."""
     success_score: float | None = None
-    """A score from which the loop stops, in place of the judge's verdict on the whole. No part may be missing."""
+    """Stop at this score instead of at the judge's success verdict; no part may be missing."""
     go_back: bool = True
-    """A step whose picture the judge likes no better than the one it started from is dropped: the next starts there
-    again, at first from the source. The paper always goes on from the current picture."""
+    """Drop a step whose image the judge does not prefer to the one it started from: the next step starts there again,
+    at first from the source. The paper always continues from the current image."""
     whole_first: bool | None = None
-    """The closed loop first gives a plan of many steps as one order, and then asks for what the judge finds missing.
-    False: the plan's steps one after the other, as in the paper. Unset: as the plan says (rules do not know)."""
+    """True: the closed loop first gives a plan of many steps as one order, then asks for what the judge finds missing.
+    False: the plan's steps one after the other, as in the paper. None: as the plan says (rules do not know)."""
     from_best: bool = False
-    """Start each step from the best picture so far."""
+    """Start each step from the best image so far."""
     partial_answers: bool = False
-    """Pictures made before the plan's last step may be the answer too, and may end the loop. The paper does not say;
-    a judge that overlooks a missing change would otherwise stop after the first of several."""
+    """Images made before the plan's last step may be the answer too, and may end the loop. The paper does not say. Off
+    by default, because a judge that overlooks a missing change would stop after the first of several."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Agent:
     mind: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
     judge_door: Openable | None = None
-    """The client of its judge, which has to be open while it works; None for a judge that asks no endpoint."""
+    """The judge's client, which must be open during work; None for a judge without an endpoint."""
     mind_door: Openable | None = None
-    """The client of its mind."""
+    """The planner's client."""
 
     @property
     def version(self) -> str:
-        """The agent's own and that of its parts."""
+        """The agent's own version and those of its parts."""
         judge = f"; {self.judge.name} {self.judge.version}" if self._closed and self.judge else ""
         return f"{VERSION}; {self.editor.name} {self.editor.version}; {self.mind.name}{judge}"
 
@@ -88,7 +88,7 @@ class Agent:
 
     @property
     def traits(self) -> EditorTraits:
-        """At most the editor's price for every step; what a judge's or a mind's endpoint charges is an aside."""
+        """At most the editor's price for every step; the judge's and the planner's endpoints are listed separately."""
         inside, asides = self.editor.traits, []
         if self.judge_door is not None:
             asides.append(ExtraQuestions("judge", self.judge_door, self.most_verdicts, judge=self.judge))
@@ -103,17 +103,17 @@ class Agent:
 
     @property
     def most_edits(self) -> int:
-        """How many edits one output may take."""
+        """Maximum number of edits per output."""
         return self.settings.steps if self.settings.stages in ("plan", "full") else 1
 
     @property
     def most_thoughts(self) -> int:
-        """How many questions the mind may be asked for one output: to understand, to plan."""
+        """Maximum number of questions to the planner per output: to understand, to plan."""
         return {"none": 0, "understand": 1, "plan": 2, "full": 2}[self.settings.stages]
 
     @property
     def most_verdicts(self) -> int:
-        """How many verdicts the judge may be asked for: one a step, one on the source where steps may be dropped."""
+        """Maximum number of verdicts per output: one per step, plus one on the source if steps may be dropped."""
         return self.settings.steps + self.settings.go_back if self._closed else 0
 
     @property
@@ -122,12 +122,12 @@ class Agent:
 
     @property
     def _fixed(self) -> bool:
-        """Does the editor give the same picture for the same order, whatever the seed?"""
+        """Does the editor give the same image for the same order, whatever the seed?"""
         return self.editor.traits.deterministic
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the editor's, the judge's and the mind's clients."""
+        """Open the editor's, the judge's and the planner's clients."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.editor.traits.opened())
             for door in (self.judge_door, self.mind_door):
@@ -136,11 +136,11 @@ class Agent:
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Work on one request. The trace of every step comes with the result, whatever its status."""
+        """Work on one request. The result includes the trace of every step, whatever its status."""
         return await self.go_on(request, None)
 
     async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
-        """The same from where an earlier run broke off: what the journal holds is not asked again."""
+        """Continue where an earlier run stopped: answers in the journal are not asked for again."""
         if not any(character.isalnum() for character in request.instruction):
             return EditResult(Status.REFUSED, error="The instruction is empty: describe the change.")
         started = time.perf_counter()
@@ -195,7 +195,7 @@ class Agent:
                 continue
             step, image = await self._edit_once(state, number, order)
             state.steps.append(step)
-            if image is None:  # the step failed: it is tried again within the budget, where that can change anything
+            if image is None:  # the step failed: try again within the budget if that can help
                 if state.failure is not None and state.failure.status is Status.REFUSED:
                     refused.add(order)
                 if (self._fixed or order in refused) and not course.skip(left):
@@ -218,9 +218,9 @@ class Agent:
     async def _onward(
         self, state: State, course: PendingOrders, look: StepPicture, repeated: int, left: int
     ) -> JsonDict:
-        """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
+        """Choose what to do after an image that is not good enough; returns trace fields, with `stopped` at the end."""
         fixed = self._fixed
-        if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer
+        if repeated and not course.more:  # once may be chance; twice means that the editor has no other answer
             ends = not course.turn(left, squeeze=repeated > 1) and (fixed or repeated > 1)
             return {"stopped": "the same picture again"} if ends else {}
         if not repeated and (fixed or left >= len(course.waiting)) and await self._got_worse(state, look):
@@ -230,12 +230,12 @@ class Agent:
             return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
         state.go_on(look.image, look)
         course.follow(look.feedback, left)
-        # The order is carried out, and only the picture's quality is weak: more of the same order would not mend it.
+        # The order was carried out and only the image quality is weak: the same order again would not improve it.
         ends = fixed and look.feedback.spoilt and not course.waiting
         return {"stopped": "all is there, and this editor has no other answer"} if ends else {}
 
     def _ends(self, state: State, look: StepPicture, complete: bool) -> bool:
-        """Remember a picture that may be the answer; whether it is good enough to stop at."""
+        """Record an image that may be the answer; returns whether it is good enough to stop."""
         if not complete and not self.settings.partial_answers:
             state.spare = look.image
             return False
@@ -243,7 +243,7 @@ class Agent:
         return look.completion.final
 
     async def _got_worse(self, state: State, look: StepPicture) -> bool:
-        """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
+        """Is a step's image no better than the one it started from, according to the judge?"""
         if not self.settings.go_back or look.standing is None or look.completion.final:
             return False
         if state.current is None and state.seen is None and state.request.sources:
@@ -256,7 +256,7 @@ class Agent:
         return before is not None and look.standing <= before
 
     async def _edit_once(self, state: State, number: int, instruction: str) -> tuple[JsonDict, bytes | None]:
-        """One edit of the current picture; None where it failed, and the failure is kept in the state."""
+        """Edit the current image once; the image is None if that failed, and the failure is kept in the state."""
         request = state.request
         start = state.best if self.settings.from_best and state.best is not None else state.current
         sources = request.sources if start is None else (start, *request.sources[1:])

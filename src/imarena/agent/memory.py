@@ -32,14 +32,14 @@ Made = TypeVar("Made")
 
 @dataclass
 class Memory:
-    """One request's answers. Without a journal everything is asked and nothing is kept."""
+    """The answers for one request. Without a journal, everything is asked and nothing is stored."""
 
     journal: Journal | None = None
     earlier_s: float = 0.0
-    """How long the answers took that earlier runs got."""
+    """Seconds that the answers from earlier runs took."""
 
     async def edit(self, number: int, editor: Editor, request: EditRequest) -> EditResult:
-        """Edit number `number`. An editor that itself makes many steps keeps them under this one."""
+        """Make edit number `number`. An editor that itself makes several steps stores them under this one."""
         call = _call("edit", number, request.instruction, request.seed, _hashes(request.sources))
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
@@ -59,7 +59,7 @@ class Memory:
         return result
 
     async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
-        """The judge's word on a picture. The same picture is asked about once."""
+        """The judge's verdict on an image; the same image is judged only once."""
         call = _call("judge", sha256_hex(shown.left))
         held = await self._held(call)
         if held is not None:
@@ -72,11 +72,11 @@ class Memory:
         return verdict
 
     async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, StageResult]]]) -> tuple[Spec, StageResult]:
-        """What the mind understood."""
+        """The planner's specification."""
         return await self._thought("understand", _specs(), ask)
 
     async def plan(self, ask: Callable[[], Awaitable[tuple[EditPlan, StageResult]]]) -> tuple[EditPlan, StageResult]:
-        """What the mind planned."""
+        """The planner's plan."""
         return await self._thought("plan", _plans(), ask)
 
     async def _thought(
@@ -85,7 +85,7 @@ class Memory:
         form: TypeAdapter[tuple[Made, StageResult]],
         ask: Callable[[], Awaitable[tuple[Made, StageResult]]],
     ) -> tuple[Made, StageResult]:
-        """A thought that went wrong, and says so, is asked for again by the next attempt."""
+        """Ask the planner for one stage; if the answer notes a problem, the next attempt asks for it again."""
         held = await self._held(_call(stage))
         if held is not None:
             return form.validate_python(held.value["answer"])
@@ -104,23 +104,23 @@ class Memory:
         return held
 
     async def _note(self, call: str, noted: JournalEntry) -> None:
-        if self.journal is not None:  # in a thread that ends its write even where this run is being stopped
+        if self.journal is not None:  # in a thread that finishes writing even if this run is being stopped
             await asyncio.to_thread(self.journal.note, call, noted)
 
 
 @dataclass(frozen=True)
 class _Under:
-    """The steps of an editor within a step of another."""
+    """A journal for the steps of an editor inside a step of another one."""
 
     journal: Journal
     above: str
 
     def find(self, call: str) -> JournalEntry | None:
-        """As the journal does."""
+        """Find an entry, as in the journal."""
         return self.journal.find(_call(self.above, call))
 
     def note(self, call: str, noted: JournalEntry) -> None:
-        """As the journal does."""
+        """Store an entry, as in the journal."""
         self.journal.note(_call(self.above, call), noted)
 
 

@@ -7,47 +7,47 @@ from imarena.agent.orders import orders_about
 from imarena.agent.spec import EditPlan, Spec, limit_steps
 
 WHOLE_TRIES = 2
-"""So often is the whole order given while the judge finds no part of it done: an editor that hits by chance may hit
-the next time, and one that does all a little gets further. After that, what is hardly begun is asked for by itself."""
+"""How often to give the whole order while the judge finds no part of it done: a lucky editor may succeed the next time,
+and one that does a little of everything gets further. After that, changes hardly begun are asked for alone."""
 
 
 @dataclass
 class PendingOrders:
-    """The orders ahead of one request."""
+    """The orders still to give for one request."""
 
     instruction: str
     """What the user asked for."""
     spec: Spec
     waiting: list[str]
     other: tuple[str, ...] = ()
-    """The plan's steps, where the whole order goes first."""
+    """The plan's steps, if the whole order goes first."""
     words_help: bool = True
-    """Whether the editor reads a reviewer's words as what they are; rules would read them as orders."""
+    """Does the editor understand a reviewer's comment as such? Rules would read it as orders."""
     feedback: Feedback = field(default_factory=Feedback)
     wholes: int = 0
     alone: set[str] = field(default_factory=set)
-    """Orders of the plan that were given by themselves."""
+    """Orders that were already given alone."""
 
     @classmethod
     def of(cls, instruction: str, spec: Spec, plan: EditPlan, *, whole: bool, words_help: bool) -> "PendingOrders":
-        """The plan in order, or the whole first."""
+        """Start with the plan's steps in order, or with the whole order."""
         ahead, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
         return cls(instruction, spec, ahead, other, words_help)
 
     @property
     def more(self) -> bool:
-        """Is there an order behind the present one?"""
+        """Is there an order after the current one?"""
         return len(self.waiting) > 1
 
     def order_text(self, *, from_source: bool) -> str:
-        """The next order."""
+        """The text of the next order."""
         order = self.waiting[0] if self.waiting else self._again(from_source=from_source)
         self.wholes += order.startswith(self.spec.instruction)
         self.alone.add(order)
         return order
 
     def follow(self, feedback: Feedback, left: int) -> None:
-        """The present order was carried out: go on to the next, or to what the judge finds missing."""
+        """The current order was carried out: continue with the next one, or with what the judge finds missing."""
         self.waiting, self.feedback = self.waiting[1:], feedback
         if self.waiting:
             return
@@ -57,9 +57,9 @@ class PendingOrders:
         self.waiting = list(limit_steps(orders, max(left, 1)))
 
     def turn(self, left: int, *, squeeze: bool = False) -> bool:
-        """Take those steps of the plan that were not given by themselves yet; False where there are none.
+        """Continue with the plan's steps that were not given alone yet; False if there are none.
 
-        Nor are they taken where there are not edits for all of them, unless `squeeze` says that nothing else is left.
+        Also False if there are too few edits left for all of them, unless `squeeze` says that nothing else is left.
         """
         ahead = tuple(order for order in self.other if order not in self.alone)
         if len(self.other) < 2 or not ahead or left < (1 if squeeze else len(ahead)):
@@ -68,7 +68,7 @@ class PendingOrders:
         return True
 
     def part(self, left: int) -> None:
-        """The judge sees nothing that the whole order changed: ask for what it overlooks, or for the plan's steps."""
+        """The judge sees no effect of the whole order: ask for overlooked changes, or for the plan's steps."""
         if self.more:
             return
         orders = orders_about(self.instruction, self.feedback.overlooked)
@@ -78,14 +78,14 @@ class PendingOrders:
             self.turn(left, squeeze=True)
 
     def skip(self, left: int) -> bool:
-        """Give the present order up; False where nothing else is left to ask for."""
+        """Give up the current order; False if nothing else is left to ask for."""
         if self.more:
             self.waiting = self.waiting[1:]
             return True
         return self.turn(left)
 
     def _again(self, *, from_source: bool) -> str:
-        """The whole once more; a judge's words go with it where the editor can make use of them."""
+        """The whole order again, with the judge's comment if the editor can use it."""
         comment = self.feedback.comment
         if from_source or not comment or not self.words_help:
             return self.spec.instruction

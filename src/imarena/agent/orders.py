@@ -20,16 +20,16 @@ _NOT_ASKING = frozenset({"keep", "preserve", "leave", "don't", "do", "ensure"})
 
 
 def orders_in(instruction: str) -> tuple[str, ...]:
-    """Each thing that is asked for, as an order of its own.
+    """Split an instruction into one order per request.
 
     "Change the button to read 'Go' and make it red." becomes "Change the button to read 'Go'." and "Make the button
-    red." What cannot be cut without losing its sense stays together.
+    red." What cannot be split without losing its meaning stays together.
     """
     return tuple(order for request in requests_in(instruction) for order in _parted(request))
 
 
 def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
-    """The orders that hold these clauses; none where that is all of them, or nothing is known."""
+    """The orders that contain these clauses; none if that is all orders, or no clause is known."""
     wanted = frozenset(remove_quote_marks(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
         chosen = tuple(
@@ -43,24 +43,24 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:
-    """Those of the clauses that an order asks for."""
+    """The clauses that an order asks for."""
     held = {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
     return frozenset(clause for clause in clauses if remove_quote_marks(clause) in held)
 
 
 def restore_quotes(clause: str, instruction: str) -> str:
-    """A clause as the reader gives it, with the quoted words of the instruction back in the place of their marks."""
+    """Replace the marks in a clause from the instruction reader by the quoted words of the instruction."""
     quotes = [match[0] for match in _QUOTED.finditer(instruction)]
     return _MARK.sub(lambda match: quotes[int(match[1])] if int(match[1]) < len(quotes) else "'...'", clause)
 
 
 def remove_quote_marks(clause: str) -> str:
-    """Marks of quotes are numbered within an instruction: the same clause has others in a part of it."""
+    """Remove the marks of quotes. They are numbered per instruction, so the same clause has others in a part of it."""
     return _QUOTED.sub("''", _MARK.sub("''", clause))
 
 
 def requests_in(instruction: str) -> tuple[str, ...]:
-    """The sentences that ask for something. A statement ("the photo is too dark") goes with the request behind it."""
+    """The sentences that ask for something. A statement ("the photo is too dark") is joined to the next request."""
     requests: list[str] = []
     held = ""
     for sentence in _sentences(" ".join(instruction.split())):
@@ -76,7 +76,7 @@ def requests_in(instruction: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Cut at ends of sentences and at semicolons, never inside quotes."""
+    """Split at the ends of sentences and at semicolons, never inside quotes."""
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     sentences: list[str] = []
     start = 0
@@ -100,7 +100,7 @@ def _asks(sentence: str) -> bool:
 
 
 def _parted(request: str) -> list[str]:
-    """A sentence cut at "and" before a verb, where both sides can be read and ask for different things."""
+    """Split a sentence at "and" before a verb, if both parts are understood and ask for different things."""
     quoted = [match.span() for match in _QUOTED.finditer(request)]
     for joint in _JOINT.finditer(request):
         if any(left < joint.start() < right for left, right in quoted):
@@ -115,7 +115,7 @@ def _parted(request: str) -> list[str]:
 
 
 def _resolved(after: str, before: str) -> str | None:
-    """The second part with what it speaks of named; None where it is not clear what a pronoun refers to."""
+    """The second part with its pronoun replaced by a noun; None if it is unclear what a pronoun refers to."""
     if _OBJECT.match(after):
         named = _TARGET.search(before)
         if named is None:
@@ -125,7 +125,7 @@ def _resolved(after: str, before: str) -> str | None:
 
 
 def _apart(before: str, after: str) -> bool:
-    """Whether both parts are read as edits and not as one twice."""
+    """Are both parts understood as edits, and as different ones?"""
     first, rest = read_instruction(before).edits, read_instruction(after).edits
     if len(first) != 1 or not rest or EditKind.OTHER in {edit.kind for edit in (*first, *rest)}:
         return False

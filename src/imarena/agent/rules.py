@@ -1,4 +1,4 @@
-"""The `builtin` planner: understanding and planning by rules, without a vision-language model."""
+"""The `builtin` planner: understands and plans by rules, without a vision-language model."""
 
 import re
 
@@ -12,20 +12,20 @@ _FRAME = re.compile(
     r"canvas|aspect ratio|framing|viewpoint|camera angle|perspective|bird's[- ]eye)\w*",
     re.IGNORECASE,
 )
-"""Words of orders that change the frame: such an order must not be instructed to keep it."""
+"""Words of orders that change the framing: such an order must not get the instruction to keep it."""
 
 
 class RulePlanner:
-    """Reads the instruction with `language`; keeps its words, since rules cannot tell what a better word would be."""
+    """Reads the instruction with `language`; keeps its wording, because rules cannot improve it."""
 
     name = "builtin"
 
     def questions(self, instruction: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Rules ask nobody."""
+        """Rules ask no questions."""
         return ()
 
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
-        """The instruction with what must not change said beside it."""
+        """Return the instruction, extended by what must not change."""
         reading = read_instruction(request.instruction)
         local = bool(reading.edits) and not reading.whole_image
         reframed = _FRAME.search(request.instruction) is not None
@@ -44,7 +44,7 @@ class RulePlanner:
         return Spec(closed + added, changes, tuple(constraints)), StageResult(note=note)
 
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
-        """One step for each thing that is asked for; one step in all where there is only one."""
+        """Plan one step per request in the instruction."""
         steps = orders_in(request.instruction)
         if len(steps) < 2:
             return EditPlan((spec.instruction,), most), StageResult()

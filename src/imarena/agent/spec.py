@@ -1,4 +1,4 @@
-"""What the first two stages of CV-Agent make (000, section 5): a task specification and a plan."""
+"""The results of CV-Agent's first two stages (CV-Arena, section 5): a task specification and a plan."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +9,7 @@ from imarena.core.records import JsonDict
 
 @dataclass(frozen=True)
 class Spec:
-    """Stage 1: an executable instruction, the changes that it requires and what must hold."""
+    """Stage 1: an executable instruction, the changes that it requires and its constraints."""
 
     instruction: str
     changes: tuple[str, ...] = ()
@@ -22,12 +22,12 @@ class Spec:
 
 @dataclass(frozen=True)
 class EditPlan:
-    """Stage 2: what to ask the editor for, step by step, and how many steps may be taken in all."""
+    """Stage 2: what to ask the editor for, step by step, and the maximum number of steps."""
 
     steps: tuple[str, ...]
     budget: int
     tentative: bool = False
-    """Whoever planned cannot tell whether the editor does better with one order: try that first where a judge looks."""
+    """The planner does not know whether one order would work better; with a judge, the whole is tried first."""
 
     def to_json(self) -> JsonDict:
         """For the trace."""
@@ -37,20 +37,20 @@ class EditPlan:
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a mind gave for one stage, what it cost, and what went wrong on the way if something did."""
+    """The cost of one stage, and a note on what went wrong, if anything."""
 
     cost_usd: float = 0.0
     note: str = ""
 
 
 class Planner(Protocol):
-    """Understands and plans: rules, or a vision-language model."""
+    """Understands instructions and plans edits, by rules or with a vision-language model."""
 
     @property
     def name(self) -> str: ...
 
     def questions(self, instruction: str) -> tuple[str, ...]:
-        """The texts of all questions that it asks a model about an instruction, to estimate by; none for rules."""
+        """The texts of all questions that it asks a model about an instruction, for estimates; none for rules."""
         ...
 
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
@@ -63,7 +63,7 @@ class Planner(Protocol):
 
 
 def limit_steps(steps: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """No more than `most` steps: the last ones become one, so that nothing that was asked for is lost."""
+    """Limit the number of steps to `most`; the last ones are joined into one, so that no request is lost."""
     if len(steps) <= most:
         return steps
     return (*steps[: most - 1], " ".join(steps[most - 1 :]))

@@ -9,25 +9,25 @@ from imarena.core import EditRequest, EditResult, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
 
 Standing = tuple[bool, int, int, float]
-"""How good a picture is to the judge: whether nothing is left to do, how many changes were carried out when they were
-asked for by themselves, minus the number of changes that are hardly begun, then its score. A picture that lacks a
-change is never preferred for being cleaner. For a judge that does not check changes the score decides."""
+"""How good an image is to the judge: whether nothing is left to do, how many changes were carried out when asked for
+alone, minus the number of changes that have hardly begun, then its score. An image that lacks a change is never
+preferred for being cleaner. For a judge that does not check changes, the score decides."""
 
 
 @dataclass(frozen=True)
 class StepPicture:
-    """A step's picture as the judge sees it."""
+    """A step's image and the judge's view of it."""
 
     image: bytes
     verdict: Verdict
     feedback: Feedback
     completion: Completion = Completion()
     carried: frozenset[str] = frozenset()
-    """Changes that were carried out on the way to it when they were asked for by themselves."""
+    """Changes that were carried out on the way to this image when they were asked for alone."""
 
     @property
     def standing(self) -> Standing | None:
-        """None where the judge gave no score."""
+        """The ranking key of the image; None if the judge gave no score."""
         if self.verdict.status is not Status.OK or self.verdict.score is None:
             return None
         return self.completion.final, len(self.carried), -self.feedback.untouched, self.verdict.score
@@ -35,48 +35,48 @@ class StepPicture:
 
 @dataclass
 class State:
-    """One request under way."""
+    """The state of one request."""
 
     request: EditRequest
     success_score: float | None = None
-    """The score from which the judge counts an edit as a success."""
+    """The score from which an edit counts as a success."""
     memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
-    """The picture that the next step edits; None: the source itself."""
+    """The image that the next step edits; None: the source."""
     seen: StepPicture | None = None
-    """That picture, the source included, as the judge sees it; None where it was not asked."""
+    """The judge's view of that image or the source; None if the judge was not asked."""
     best: bytes | None = None
     best_standing: Standing | None = None
     best_completion: Completion = Completion()
     spare: bytes | None = None
-    """The last picture made before the plan's last step: the answer only where there is no other."""
+    """The last image made before the plan's last step: the answer only if there is no other."""
     failure: EditResult | None = None
     cost_usd: float = 0.0
     unpriced: bool = False
     steps: list[JsonDict] = field(default_factory=list)
 
     def pay(self, cost: float | None) -> None:
-        """Add what a part did cost; unknown makes the whole unknown."""
+        """Add a cost; an unknown one makes the total unknown."""
         self.unpriced = self.unpriced or cost is None
         self.cost_usd += cost or 0.0
 
     def look(self, image: bytes, verdict: Verdict, order: str) -> StepPicture:
-        """What the judge says of a picture that was made with this order from the current one."""
+        """The judge's view of an image that was made from the current one with this order."""
         feedback = feedback_of(verdict, self.request.instruction)
         before = self.seen or StepPicture(b"", verdict, Feedback())
         carried = before.carried | improved_changes(before.feedback, feedback, order)
         return StepPicture(image, verdict, feedback, self.completion(verdict), carried)
 
     def completion(self, verdict: Verdict) -> Completion:
-        """Which parts of the instruction are done, by this verdict."""
+        """Which parts of the instruction are done according to this verdict."""
         return completion_of(verdict, self.request.instruction, self.success_score)
 
     def go_on(self, image: bytes, seen: StepPicture | None) -> None:
-        """The next step starts from this picture."""
+        """Let the next step start from this image."""
         self.current, self.seen = image, seen
 
     def remember(self, look: StepPicture) -> None:
-        """Keep the best picture; one without a score stands only where there is no other."""
+        """Keep the best image; one without a score is kept only if no other has a score."""
         image, standing = look.image, look.standing
         if standing is None:
             self.best = self.best if self.best_standing is not None else image
@@ -84,7 +84,7 @@ class State:
             self.best, self.best_standing, self.best_completion = image, standing, look.completion
 
     def result(self, seconds: float) -> EditResult:
-        """The best picture with the trace; a failure with the trace where no step made one."""
+        """The best image with the trace, or a failure with the trace if no step made an image."""
         cost = None if self.unpriced else self.cost_usd
         seconds += self.memory.earlier_s
         chosen = self.best if self.best is not None else self.spare

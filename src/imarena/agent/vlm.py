@@ -1,6 +1,6 @@
-"""A vision-language model as the mind: understanding and planning through the chat port.
+"""A vision-language model as the planner, through the chat port.
 
-A reply that cannot be used changes nothing: the rules' reading stands in for it, and the trace says so.
+If a reply is unusable, the rules' specification or a plan with one step is used instead, and the trace says so.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ def _prompt(name: str) -> dict[str, Any]:
 
 
 class ChatPlanner:
-    """Asks a model; what it cannot answer, the rules do."""
+    """Asks a model; falls back to rules, or to a plan with one step, if a reply is unusable."""
 
     def __init__(self, chat: Chat, model: str) -> None:
         self.chat = chat
@@ -37,7 +37,7 @@ class ChatPlanner:
         self.prompts = tuple(f"{_prompt(n)['prompt_id']} {_prompt(n)['version']}" for n in ("understand", "plan"))
 
     def questions(self, instruction: str) -> tuple[str, str]:
-        """The words of both questions about an instruction, as if the first changed nothing: to estimate by."""
+        """The texts of both questions about an instruction, as if the first changed nothing, for estimates."""
         asks = _understanding(instruction), _planning(Spec(instruction), 1)
         return _prompt("understand")["system"] + asks[0], _prompt("plan")["system"] + asks[1]
 

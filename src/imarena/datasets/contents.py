@@ -1,11 +1,11 @@
-"""Index of a data set's items and outputs: those already in the workspace, and those added by the running import."""
+"""Index of a data set's items and outputs: those in the workspace, and those added by the current import."""
 
 from imarena.core import OTHER_OUTPUT, Intake, Skip
 from imarena.core.records import Item, Output
 
 
 class DatasetIndex:
-    """Answers "which item is this key?" and "which output is this editor's?" without asking the store row by row."""
+    """Looks up items by key and outputs by editor without querying the store for each row."""
 
     def __init__(self, intake: Intake, dataset: str) -> None:
         self.dataset = dataset
@@ -19,23 +19,23 @@ class DatasetIndex:
         self._refused: set[str] = set()
 
     def item_id(self, key: str) -> str | None:
-        """The id of the item with that key, or None."""
+        """The ID of the item with that key, or None."""
         return None if key in self._refused else self._items.get(key)
 
     def turns(self, key: str) -> int:
-        """How many turns the item with that key has; 0 without one."""
+        """Number of turns of the item with that key; 0 if there is none."""
         return self._turns.get(key, 0)
 
     def output_id(self, key: str, editor: str) -> str | None:
-        """The id of the editor's output for the item with that key, or None."""
+        """The ID of the editor's output for the item with that key, or None."""
         return self._outputs.get((key, editor))
 
     def is_described(self, prefix: str = "") -> bool:
-        """Does the data set come with its pictures (so that an unknown key starting with `prefix` is a mistake)?"""
+        """Does the data set come with its images, so that an unknown key starting with `prefix` is an error?"""
         return any(key.startswith(prefix) for keys in (self._complete, self._refused) for key in keys)
 
     def place_item(self, item: Item, file: str, row: str) -> Item | Skip:
-        """The item, now known; or why it cannot be in: its key came twice, or is taken by other content."""
+        """Add an item, or return why that is impossible: its key appears twice, or another item has it."""
         if item.key in self._fresh_items:
             return Skip(file, row, f"the key '{item.key}' appears twice")
         self._fresh_items.add(item.key)
@@ -54,7 +54,7 @@ class DatasetIndex:
         return item
 
     def place_output(self, key: str, output: Output, file: str, row: str) -> Output | Skip:
-        """The output, now known; or why it cannot be in: the editor has one for that item already."""
+        """Add an output, or return why it cannot be added: the editor already has one for that item."""
         editor = output.editor
         if editor is None:
             return output

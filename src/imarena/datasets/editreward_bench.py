@@ -1,4 +1,4 @@
-"""EditReward of TIGER-Lab: its EditReward-Bench (not EditScore's, which has the same name) and its training JSON.
+"""TIGER-Lab's EditReward: EditReward-Bench (not EditScore's, which has the same name) and its training JSON.
 
     2pair/*.parquet, 3pair/..., 4pair/...   id, instruction, source_image, candidate_1..4, ranking, model_i, score_i,
                                             comparison_type
@@ -44,7 +44,7 @@ _VERSUS = re.compile(r"([A-D])vs([A-D])")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """The benchmark from Parquet, training pairs from JSON. Option `dataset` names the data set."""
+    """Import the benchmark from Parquet and training pairs from JSON. Option: dataset."""
     check_options("editreward_bench", options, dataset=None)
     folder = Folder(path)
     known: dict[str, SharedEntries] = {}
@@ -71,7 +71,7 @@ def _is_training(folder: Folder, file: Path) -> bool:
 
 
 def parse_ranking(text: str, letters: str) -> dict[str, int]:
-    """Rank by letter, 0 is best; equals share a rank. Every letter must stand exactly once."""
+    """Rank by letter, from 0 (best); equal candidates share a rank. Every letter must occur exactly once."""
     compact = "".join(text.split()).upper()
     ranks: dict[str, int] = {}
     for rank, group in enumerate(compact.split(">")):
@@ -96,7 +96,7 @@ def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake,
         fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
         images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
         item = _item(pairs.dataset, group, values, source)
-        if pairs.holds_other(item):  # ids that only look like those of one group
+        if pairs.holds_other(item):  # IDs that only look as if they belong to one group
             item = _item(pairs.dataset, f"{group.split('/')[0]}/{values['id']}", values, source)
         if (yield from pairs.item(item, name, where)):
             yield from _votes(pairs, item, images, ranks, values, rater_id)
@@ -129,7 +129,7 @@ def _letters(values: Mapping[str, Any]) -> str:
 
 
 def _group(values: Mapping[str, Any], file: Path, letters: str, seen: set[str]) -> str:
-    """The item's key: rows that compare candidates of one larger group share it."""
+    """The item's key, which all rows about candidates of one larger group share."""
     row = str(values["id"])
     part = str(values.get("dataset") or file.parent.name)
     versus = _VERSUS.fullmatch(str(values.get("comparison_type") or ""))

@@ -2,8 +2,8 @@
 
     data/*.parquet or *.jsonl     key: [k1, k2], instruction, input_image, output_images: [2], task_type, dimension
 
-The first of `output_images` won, in every row. The winner is put on a side by a hash of the row, so that a judge
-that always says "left" does not look perfect. Each row is one vote about one dimension.
+In every row, the first of `output_images` won. A hash of the row decides on which side the winner is put, so that a
+judge that always says "left" does not look perfect. Each row is one vote about one dimension.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _FIELDS = ("key", "instruction", "input_image", "output_images", "task_type", "d
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Items, outputs without editor names, and one vote a row."""
+    """Import items, outputs without editor names, and one vote per row."""
     check_options("editscore_bench", options, dataset=None)
     folder = Folder(path)
     pairs = SharedEntries(intake, options.get("dataset", DATASET))
@@ -45,7 +45,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
-    """The names of the winner and of the loser, told apart also where they are called the same."""
+    """The names of the winner and the loser, made distinct if they are the same."""
     key = values["key"]
     if not isinstance(key, list) or len(key) != 2 or not all(isinstance(part, str | int) for part in key):
         raise UserError(f"the key is {key!r}, not a list of two names")
@@ -94,7 +94,7 @@ def _vote(
     ids: dict[str, str] = {}
     for name, picture in zip(pair, pictures, strict=True):
         ids[name] = yield from pairs.output(item, None, picture, Origin(source=pairs.dataset, row=f"{item.key}/{name}"))
-    # by the pair, not by who won: all dimensions of a pair show it the same way round
+    # depends on the pair, not on who won: all dimensions of a pair have the same sides
     left, right = sorted(pair, reverse=side_of_winner(item.key) is Outcome.RIGHT)
     yield Vote(
         rater_id=rater_id,

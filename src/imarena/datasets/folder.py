@@ -1,7 +1,7 @@
 """Read folders from other projects: never open a file outside the root, and name file and row in every error.
 
-Text is UTF-8 (with or without a mark) or marked UTF-16. In tables and JSON Lines one line in another encoding is
-told and left out; the others are read.
+Text is UTF-8 (with or without a byte order mark) or UTF-16 with one. In tables and JSON Lines, a line in another
+encoding is reported and skipped; the other lines are read.
 """
 
 import csv
@@ -20,16 +20,16 @@ from imarena.images import read_image_file
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
 
 MAX_CELL = 131_072
-"""Characters in a cell of a table: the limit of Python's CSV reader."""
+"""Maximum number of characters in a table cell, the limit of Python's CSV reader."""
 _LONGEST_LINE = 4 << 20
-"""Characters in a line of a CSV file; a longer one would fill the memory before its cells are counted."""
+"""Maximum number of characters in a line of a CSV file; a longer one would fill the memory before it is parsed."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEVICE_NAMES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))})
 
 
 class Folder:
-    """A folder (or single file) handed to an importer. Paths that lead out of it are refused."""
+    """The folder (or single file) to import. Paths that lead out of it are rejected."""
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
@@ -38,7 +38,7 @@ class Folder:
         self.base = self.root if self.root.is_dir() else self.root.parent
 
     def file(self, relative: str | Path) -> Path:
-        """A file below the root; raises `UserError` where it leaves the folder (`..`, absolute, a link out)."""
+        """A file below the root; raises `UserError` if it is outside the folder (`..`, an absolute path, a link)."""
         text = str(relative)
         if "\x00" in text:
             raise UserError(f"the path {text!r} is not a path")
@@ -53,14 +53,14 @@ class Folder:
         return resolved
 
     def name(self, path: Path) -> str:
-        """How a file is called in messages: its path below the root."""
+        """The name of a file in messages: its path below the root."""
         try:
             return str(path.relative_to(self.base))
         except ValueError:
             return path.name
 
     def walk(self, pattern: str = "*") -> Iterator[Path]:
-        """Files below the root that match, in name order, links out of the folder left out."""
+        """Files below the root that match, sorted by name, without links out of the folder."""
         if self.root.is_file():
             yield self.root
             return
@@ -69,7 +69,7 @@ class Folder:
                 yield path
 
     def strays(self, pattern: str = "*") -> Iterator[Skip]:
-        """What `walk` left out: links that lead out of the folder, or nowhere."""
+        """Report what `walk` left out: links that lead out of the folder, or nowhere."""
         for path in sorted(self.root.rglob(pattern)) if self.root.is_dir() else ():
             if path.is_symlink():
                 try:
@@ -78,13 +78,13 @@ class Folder:
                     yield Skip(self.name(path), "", first_line(error))
 
     def images(self, below: Path | None = None) -> Iterator[Path]:
-        """Picture files directly in a folder, in name order. Open them by `read_bytes`, which refuses links out."""
+        """Image files directly in a folder, sorted by name. Open them with `read_bytes`, which rejects links out."""
         for path in sorted((below or self.root).iterdir()):
             if path.suffix.lower() in IMAGE_SUFFIXES and (path.is_file() or path.is_symlink()):
                 yield path
 
     def read_bytes(self, relative: str | Path) -> bytes:
-        """The bytes of a file below the root; a missing one raises `UserError`."""
+        """The bytes of a file below the root. Raises `UserError` if it is missing."""
         if not self.has(relative):
             raise UserError(f"the file '{str(relative)[:200]}' is not there")
         path = self.file(relative)
@@ -94,15 +94,15 @@ class Folder:
             raise UserError(f"the file '{str(relative)[:200]}': {error}") from error
 
     def has(self, relative: str | Path) -> bool:
-        """Is there a file of that name? Raises `UserError` where the name leads out of the folder."""
+        """Is there a file of that name? Raises `UserError` if the name leads out of the folder."""
         try:
             return self.file(relative).is_file()
-        except OSError as error:  # a name longer than the file system takes
+        except OSError as error:  # a name that is too long for the file system
             raise UserError(f"the path '{str(relative)[:40]}...' cannot be followed ({error.strerror})") from error
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 (with or without a mark) or marked UTF-16; anything else raises `UserError` with the line."""
+    """Decode UTF-8 or UTF-16 (with a byte order mark); anything else raises `UserError` with the line."""
     marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
         return data.decode("utf-16" if marked else "utf-8-sig")
@@ -115,7 +115,7 @@ def decode_text(data: bytes) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON document; raises `UserError` with the line where it breaks."""
+    """Read a JSON document; raises `UserError` with the line of an error."""
     text = decode_text(path.read_bytes())
     if not text.strip():
         raise UserError("the file is empty")
@@ -123,12 +123,12 @@ def read_json(path: Path) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise UserError(f"line {error.lineno} is not JSON ({error.msg})") from error
-    except (RecursionError, ValueError) as error:  # nested beyond reason, or a number of thousands of digits
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number with thousands of digits
         raise UserError(f"not JSON that can be read ({type(error).__name__})") from error
 
 
 def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | Skip]:
-    """(line number, object) for each line of a JSON Lines file; a bad line becomes a `Skip`. Streams."""
+    """Stream (line number, object) for each line of a JSON Lines file; a bad line becomes a `Skip`."""
     empty = True
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
@@ -155,9 +155,9 @@ def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | S
 def stream_table(
     path: Path, name: str, *, delimiter: str = ",", required: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, str]] | Skip]:
-    """(line number, row) of a CSV or TSV file with a header; a bad row becomes a `Skip`. Streams.
+    """Stream (line number, row) of a CSV or TSV file with a header; a bad row becomes a `Skip`.
 
-    Raises `UserError` where the file as a whole cannot be used: empty, a column missing or there twice.
+    Raises `UserError` if the whole file cannot be used: it is empty, or a column is missing or appears twice.
     """
     with open_text(path) as text:
         try:
@@ -170,9 +170,9 @@ def stream_table(
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """A text file: UTF-8 with or without a mark, or marked UTF-16; line ends stay as they are.
+    """Open a text file in UTF-8, or in UTF-16 with a byte order mark; line ends are unchanged.
 
-    A byte that is not UTF-8 becomes a lone surrogate, so that its line can be named and left out.
+    A byte that is not UTF-8 becomes a lone surrogate, so that its line can be reported and skipped.
     """
     with path.open("rb") as file:
         marked = file.read(2) in {b"\xff\xfe", b"\xfe\xff"}
@@ -182,7 +182,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def table_header(path: Path, name: str, delimiter: str) -> list[str]:
-    """The column names of a CSV or TSV file. Raises `UserError` where there are none or one appears twice."""
+    """The column names of a CSV or TSV file. Raises `UserError` if there are none or one appears twice."""
     with open_text(path) as text:
         try:
             return _header(csv.DictReader(_bounded_lines(text), delimiter=delimiter))
@@ -241,7 +241,7 @@ def _table_rows(
 
 
 def escape_name(name: str) -> str:
-    """Any name as one portable path segment; `unescape_name` gives it back. Letters, digits, - and _ stay."""
+    """Encode any name as one portable path segment; `unescape_name` decodes it. Letters, digits, - and _ are kept."""
     escaped = quote(name.encode("utf-8", "surrogatepass"), safe="").replace("~", "%7E")
     if not escaped:
         return "%"
@@ -253,7 +253,7 @@ def escape_name(name: str) -> str:
 
 
 def unescape_name(segment: str) -> str:
-    """The name that `escape_name` turned into this path segment."""
+    """Decode a path segment from `escape_name`."""
     return "" if segment == "%" else unquote(segment, errors="surrogatepass")
 
 
@@ -262,7 +262,7 @@ _MOST_BYTES = 120
 
 
 def is_plain(name: str) -> bool:
-    """Can the name be one part of a path as it is, on any system?"""
+    """Can the name be a path segment without changes, on any system?"""
     stem = name.split(".", maxsplit=1)[0]
     reserved = stem.isascii() and stem.isalnum() and escape_name(stem) != stem  # CON, NUL, COM1, ...
     return (
@@ -276,9 +276,9 @@ def is_plain(name: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """A name that is one harmless part of a path. Different names give different ones; plain ones stay as they are.
+    """Turn a name into one safe path segment. Different names give different segments; plain names are unchanged.
 
-    Other names are percent-encoded, which `unescape_name` undoes; those too long for that become a hash.
+    Other names are percent-encoded, which `unescape_name` undoes; names that are too long become a hash.
     """
     if is_plain(name):
         return name

@@ -1,4 +1,4 @@
-"""All data set formats by name: reader, writer and a one-line description. Add an entry to formats.yaml, and a file."""
+"""All data set formats by name: reader, writer and description. To add one, add an entry to formats.yaml and a file."""
 
 from imarena.core import ReadFormat, Registry, WriteFormat, package_yaml
 

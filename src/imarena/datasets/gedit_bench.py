@@ -4,9 +4,9 @@
     <model>/fullset/<task_type>/<language>/<key>.png and <key>_SRCIMG.png
     *.csv                                          edited_image, sementics_score (sic), quality_score, ...
 
-An item's key is `<task_type>/<language>/<key>`; the language folder is `en` or `cn`. Without the Parquet file an item
-takes its source picture from the tree and its instruction from the score tables. The judge stands nowhere in the
-tables: it is read from a folder called gpt... or qwen..., or given by the option `judge`.
+An item's key is `<task_type>/<language>/<key>`; the language folder is `en` or `cn`. Without the Parquet file, an item
+gets its source image from the tree and its instruction from the score tables. The tables do not name the judge: it is
+read from a folder called gpt... or qwen..., or given by the option `judge`.
 """
 
 import math
@@ -29,7 +29,7 @@ _SCALE = (0.0, 10.0)
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Import what is there of GEdit-Bench. Options: dataset, judge, licence."""
+    """Import any files of GEdit-Bench. Options: dataset, judge, licence."""
     check_options("gedit_bench", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
     shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
@@ -46,7 +46,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     for table in tables:
         items = _read_items(table, folder, shelf, intake, options.get("licence"))
         yield from skip_bad_file(folder, folder.name(table), items)
-    described = shelf.is_described()  # the benchmark is there, so a key that is not in it is a mistake
+    described = shelf.is_described()  # the benchmark is known, so an unknown key is an error
     yield from _read_tree(trees, {} if described else _instructions(scores), folder, shelf, intake, described)
     for file in scores:
         yield from _read_scores(file, folder, shelf, options.get("judge"), described)
@@ -128,7 +128,7 @@ def _read_tree(
 
 
 def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, dataset: str, file: str) -> Item:
-    """An item known from a result tree or a score table only; what did not come along is named as absent."""
+    """An item known only from a result tree or a score table; missing parts are listed as absent."""
     task, language, _ = key.split("/", 2)
     missing = [] if source else [f"the source image of {key}"]
     missing += [] if instruction else [f"the instruction of {key}"]
@@ -145,7 +145,7 @@ def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, da
 
 
 def _instructions(tables: list[Path]) -> dict[str, str]:
-    """Instructions by item key, from the score tables; what is wrong in those is reported when scores are read."""
+    """Instructions by item key, from the score tables. Errors in the tables are reported when scores are read."""
     instructions: dict[str, str] = {}
     for path in tables:
         try:

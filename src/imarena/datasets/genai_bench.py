@@ -5,10 +5,10 @@
                               left_model, right_model;   generation: prompt, left_image, right_image, ...
     <judge>.jsonl             idx, response, model_vote, human_vote        (results; the judge is the file's name)
 
-The data set is `genai_bench/<configuration>`, the key the row's idx. Where a file does not name the models, the
-outputs have no editor: they can be judged and aligned, never ranked. A judge's reply without a readable label is
-a judgment with the status `unparsable`; a bare [[A=B]] is a tie of unstated kind (`reasons` say so and keep the label).
-Files may come in any order: those with pictures are read first, then those with prompts, then results.
+The data set is `genai_bench/<configuration>`; the key is the row's idx. If a file does not name the models, the
+outputs have no editor: they can be judged and aligned, but not ranked. A judge's reply without a readable label is a
+judgment with the status `unparsable`; a bare [[A=B]] is a tie of unstated kind (`reasons` say so and keep the label).
+Files are read in this order, whatever their names: those with images, those with prompts, results.
 """
 
 import re
@@ -53,9 +53,9 @@ LABELS = {
     "[[A=B=BAD]]": Outcome.BOTH_BAD,
     "[[A=B]]": Outcome.TIE,
 }
-"""Spaces and case do not count; nothing else is a label."""
+"""All known labels. Spaces and case are ignored."""
 BARE_TIE = "[[A=B]]"
-"""The judge does not say whether both are good or both bad."""
+"""A tie that does not say whether both are good or both bad."""
 _PICTURES = ("left_output_image", "right_output_image", "left_image", "right_image")
 _PROMPTS = ("prompt", "instruct_prompt")
 _FIELDS = (
@@ -67,7 +67,7 @@ _BRACKETS = re.compile(r"\[\[[^\[\]]*\]\]")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Options: `config` (where the path does not name the configuration) and `judge` (of a result file)."""
+    """Import GenAI-Bench. Options: config (if the path does not name the configuration), judge (of a result file)."""
     check_options("genai_bench", options, config=CONFIGURATIONS, judge=None)
     folder = Folder(path)
     shelves: dict[str, _Shelf] = {}
@@ -85,21 +85,21 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 def label_of(text: object) -> Outcome | None:
-    """The outcome that a recorded label stands for, or None where it is not exactly one of the known ones."""
+    """The outcome of a recorded label, or None if it is not one of the known labels."""
     if not isinstance(text, str):
         return None
     return LABELS.get("".join(text.split()).upper())
 
 
 def label_in(reply: str) -> str | None:
-    """The one label that a reply gives, or None where it gives none or several different ones."""
+    """The one label in a reply, or None if it has none or several different ones."""
     labels = {"".join(match.split()).upper(): match for match in _BRACKETS.findall(reply)}
     known = [match for label, match in labels.items() if label in LABELS]
     return known[0] if len(known) == 1 else None
 
 
 def _reading_stage(folder: Folder, file: Path) -> int:
-    """When to read a file: pictures make the items that prompts and results are about. Files of one kind keep order."""
+    """When to read a file: images first, because they define the items that prompts and results refer to."""
     first = next((row[1] for row in rows_of(folder, file, (), _FIELDS) if not isinstance(row, Skip)), {})
     for stage, fields in enumerate((_PICTURES, _PROMPTS)):
         if any(first.get(field) is not None for field in fields):
@@ -113,7 +113,7 @@ def _config(file: Path) -> str | None:
 
 
 class _Shelf:
-    """One configuration: its items, and which outputs stand on their two sides."""
+    """One configuration: its items, and the outputs on their two sides."""
 
     def __init__(self, intake: Intake, dataset: str, folder: Folder) -> None:
         self._intake = intake
@@ -144,7 +144,7 @@ class _Shelf:
                 yield Skip(name, where, first_line(error))
 
     def _key(self, values: Mapping[str, Any], results: int) -> str:
-        """The row's idx; without one, its number among the data set's rows, or within its file of results."""
+        """The row's idx or, without one, its number in the data set or in its file of results."""
         idx = values.get("idx")
         if (idx is None or idx == "") and self._is_result(values):
             idx = results
@@ -186,8 +186,8 @@ class _Shelf:
         return "model_vote" in values or "response" in values
 
     def _is_about(self, item: Item, values: Mapping[str, Any]) -> bool:
-        """Does the row only add verdicts to an item that is known? A result does, and a row that shows no pictures
-        does where the item has its own and the same prompt.
+        """Does the row only add verdicts to a known item? True for a result, and for a row without images if the
+        item has images and the same prompt.
         """
         if self._is_result(values):
             return True
@@ -197,7 +197,7 @@ class _Shelf:
         return not prompts or item.turns[0].instruction in prompts
 
     def _make(self, key: str, values: Mapping[str, Any]) -> tuple[Item, Output, Output]:
-        """The item and its two outputs, with the pixels that the row holds."""
+        """Make the item and its two outputs, with the images in the row."""
         images: dict[str, ImageRef] = {}
         for side in ("left", "right"):
             for field in (f"{side}_output_image", f"{side}_image"):
@@ -252,7 +252,7 @@ class _Shelf:
 
 
 def _reasons(label: object) -> JsonDict:
-    """What is kept of a label beside its outcome: the kind of tie where it is open, and any unusual spelling."""
+    """What to record about a label besides its outcome: an unstated kind of tie, and any unusual spelling."""
     if label is None or label in ("[[A>B]]", "[[B>A]]", "[[A=B=Good]]", "[[A=B=Bad]]"):
         return {}
     text = str(label)
@@ -288,7 +288,7 @@ def _recorded(values: Mapping[str, Any], judge: str) -> Iterator[tuple[str, obje
 
 
 def _output(item: Item, side: str, image: ImageRef | None = None) -> Output:
-    """The output on one side. Without `image` only its id counts: the item's provenance says which pixels it had."""
+    """The output on one side. Without `image`, only its ID is valid; it is derived from the item's provenance."""
     pair = {name: item.provenance.get(name) for name in ("left", "right")}
     known = pair[side]
     editor: str | None = None

@@ -1,4 +1,4 @@
-"""Parquet files as the Hugging Face hub stores them: rows in small batches, pictures inside the cells."""
+"""Read Parquet files of the Hugging Face hub in small batches of rows, with images inside the cells."""
 
 import json
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from imarena.core import UserError, missing_text
 from imarena.datasets.folder import Folder
 
 BATCH_BYTES = 16 << 20
-"""Of the rows that are read at once: they hold whole pictures."""
+"""Maximum size of the rows that are read at once, because they contain whole images."""
 _MOST_ROWS = 256
 _BOMB_RATIO, _BOMB_BYTES = 1_000, 256 << 20
-"""A column chunk that unpacks to this many times its size, and to more than this many bytes, is refused."""
+"""A column chunk that unpacks to more than this many times its size and this many bytes is rejected."""
 
 
 def parquet_columns(path: Path, name: str) -> list[str]:
-    """The columns of a file. Raises `UserError` where it is not Parquet, or names a column twice."""
+    """The columns of a file. Raises `UserError` if it is not Parquet or has two columns with the same name."""
     with _opened(path, name) as table:
         columns = list(table.schema_arrow.names)
     doubled = sorted({column for column in columns if columns.count(column) > 1})
@@ -27,7 +27,7 @@ def parquet_columns(path: Path, name: str) -> list[str]:
 
 
 def class_names(path: Path) -> dict[str, list[str]]:
-    """The names of classes by column, where the file says so as the `datasets` library does (`ClassLabel`)."""
+    """Class names by column, if the file declares them in the way of the `datasets` library (`ClassLabel`)."""
     import pyarrow.parquet as pq
 
     try:
@@ -45,7 +45,7 @@ def class_names(path: Path) -> dict[str, list[str]]:
 def parquet_rows(
     path: Path, name: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(row number from 0, values of the named columns). Streams; a file that is not Parquet raises `UserError`."""
+    """Stream (row number from 0, values of the named columns). Raises `UserError` if the file is not Parquet."""
     with _opened(path, name) as table:
         columns = list(table.schema_arrow.names)
         missing = [column for column in required if column not in columns]
@@ -63,7 +63,7 @@ def parquet_rows(
 
 @contextmanager
 def _opened(path: Path, name: str) -> Iterator[Any]:
-    """The file, read page by page: by default whole row groups, often a thousand pictures, are fetched at once."""
+    """Open a file to read it page by page; the default is whole row groups, often of a thousand images."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -77,7 +77,7 @@ def _opened(path: Path, name: str) -> Iterator[Any]:
 
 
 def _batch_rows(table: Any, name: str) -> int:
-    """How many rows to read at once, by what the file says of its largest group of rows. A bomb raises."""
+    """How many rows to read at once, from the metadata of the largest row group. Raises for a decompression bomb."""
     heaviest = 1.0
     for number in range(table.metadata.num_row_groups):
         group = table.metadata.row_group(number)
@@ -90,14 +90,14 @@ def _batch_rows(table: Any, name: str) -> int:
                     f"{name}: the column {chunk.path_in_schema} would unpack from {packed:,} to {size:,} bytes.",
                     hint="It looks like a decompression bomb; write the file again without that column.",
                 )
-            # one value of a dictionary may stand in every row, so its mean weight says nothing
+            # one value of a dictionary may be in every row, so the mean size per row says nothing
             weight += size if chunk.has_dictionary_page else size / max(group.num_rows, 1)
         heaviest = max(heaviest, weight)
     return max(1, min(_MOST_ROWS, int(BATCH_BYTES / heaviest)))
 
 
 def picture_bytes(value: Any, folder: Folder) -> bytes:
-    """The encoded picture in a cell: bytes, `{"bytes", "path"}`, or a path below the folder."""
+    """The encoded image in a cell: bytes, `{"bytes", "path"}`, or a path below the folder."""
     if isinstance(value, dict):
         inside = value.get("bytes")
         return inside if isinstance(inside, bytes) and inside else picture_bytes(value.get("path"), folder)

@@ -11,14 +11,14 @@ _WANTED = ("*.parquet", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.png", "*.jpg",
 
 
 def is_hub(path: str) -> bool:
-    """Does this name a data set on a hub?"""
+    """Is this the name of a data set on a hub?"""
     return path.startswith(PREFIX)
 
 
 def download_dataset(path: str, folder: Path) -> Path:
-    """Fetch a data set's tables and pictures (never code) into `folder`, pinned to one revision; returns its root.
+    """Download a data set's tables and images (never code) to `folder`, pinned to one revision; returns its root.
 
-    What was fetched before is not fetched again. The hub is the one that the variable HF_ENDPOINT names.
+    Files that were downloaded before are not downloaded again. The environment variable HF_ENDPOINT names the hub.
     """
     match = _NAME.fullmatch(path)
     if match is None:

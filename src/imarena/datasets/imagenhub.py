@@ -5,8 +5,8 @@
     Text-Guided_IE/<editor>/<uid>
     Text-Guided_IE/Text-Guided_IE_rater1.tsv    uid, one column an editor; a cell is the text "[SC, PQ]"
 
-The data set is `imagenhub/<folder>`. Import the pixels first: ratings and VIEScore's scores then attach to them. An
-editor with ratings only becomes an output without pixels; so does everything where no pixels were imported.
+The data set is `imagenhub/<folder>`. Import the pixels first: ratings and VIEScore's scores then refer to them. An
+editor that has only ratings gets outputs without pixels, as do all editors if no pixels were imported.
 """
 
 import re
@@ -29,7 +29,7 @@ _RATER = re.compile(r"(?:(?P<task>.+)_)?(?P<rater>rater[0-9]+)", re.IGNORECASE)
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Trees first, then rating tables. Option `task` names the task where the folder does not."""
+    """Import trees first, then rating tables. Option: task (if the folder does not name it)."""
     check_options("imagenhub", options, task=None)
     folder = Folder(path)
     trees = _trees(folder)
@@ -49,12 +49,12 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 def dataset_of(task: str) -> str:
-    """The data set that a task's items live in, shared with VIEScore."""
+    """The data set of a task's items, shared with VIEScore."""
     return f"{SOURCE}/{task}"
 
 
 def dataset_index(intake: Intake, dataset: str, shelves: dict[str, DatasetIndex]) -> DatasetIndex:
-    """The shelf of a data set, made once an import."""
+    """The index of a data set, made once per import."""
     if dataset not in shelves:
         shelves[dataset] = DatasetIndex(intake, dataset)
     return shelves[dataset]
@@ -186,7 +186,7 @@ def _outputs(
 
 
 def parse_cell(cell: str) -> tuple[float, float]:
-    """SC and PQ from the text ``[0.5, 0]``; anything else raises `UserError`. Nothing is ever evaluated."""
+    """Parse SC and PQ from text such as ``[0.5, 0]``, without evaluating it; anything else raises `UserError`."""
     match = _CELL.fullmatch(cell.strip())
     if match is None:
         raise UserError(f"'{cell}' is not of the form [SC, PQ]")
@@ -262,7 +262,7 @@ def _read_row(
 
 
 def without_pixels(uid: str, editor: str, shelf: DatasetIndex) -> Iterator[Item | Output]:
-    """The item and the output that a rating or score is about, where the workspace has them not: without pixels."""
+    """Yield the item and the output of a rating or score, without pixels, if the workspace does not have them."""
     if shelf.item_id(uid) is None:
         item = Item(
             dataset=shelf.dataset,

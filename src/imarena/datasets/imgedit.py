@@ -1,11 +1,11 @@
-"""ImgEdit-Bench: the edit list, the outputs of each model, and the judge's raw answers.
+"""ImgEdit-Bench: the list of edits, the outputs of each model, and the judge's raw answers.
 
     basic_edit.json          {"<id>": {"id": "animal/000342021.jpg", "prompt", "edit_type"}}   (UGE: no edit_type)
-    .../animal/000342021.jpg source pictures, anywhere below the folder
+    .../animal/000342021.jpg source images, anywhere below the folder
     <model>/<id>.png         outputs
     <model>/result.json      {"<id>": "raw answer"}, or {"<id>": {"error": ...}} where the call failed
 
-An answer gives each criterion a line `Name: 1` to `Name: 5`. One that does not give three is unparsable and stays so;
+An answer has a line such as `Name: 4` (1 to 5) for each criterion. An answer without exactly three is unparsable;
 a failed call is an API error. The judge is not recorded: give it with the option `judge`.
 """
 
@@ -91,7 +91,7 @@ def _read_list(
 
 
 def _source_path(key: str, entry: Any) -> str:
-    """The path of the source picture, as the list gives it. Raises where the entry is no entry."""
+    """The path of the source image according to the list. Raises if the entry is invalid."""
     if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not isinstance(entry.get("prompt"), str):
         raise UserError("expected an object with id and prompt")
     check_storable([key, entry])
@@ -129,7 +129,7 @@ def _object(path: Path, name: str) -> dict[str, Any]:
 
 
 def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
-    """Pictures by their last two and their last path part; a last part that appears twice is not an answer."""
+    """Images by their last two path segments and by the last one, without ambiguous ones."""
     by_tail: dict[tuple[str, ...], Path] = {}
     doubled: set[tuple[str, ...]] = set()
     for file in files:
@@ -203,7 +203,7 @@ def _judged(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin)
 
 
 def strict_scores(answer: str) -> dict[str, float] | None:
-    """The three criteria and their scores, or None where the answer does not give exactly three from 1 to 5."""
+    """The three criteria and their scores, or None if the answer does not have exactly three from 1 to 5."""
     matches = [match for line in answer.splitlines() if (match := _LINE.match(line))]
     scores = {" ".join(match["name"].lower().split()).replace(" ", "_"): float(match["score"]) for match in matches}
     if len(matches) != 3 or len(scores) != 3 or not all(1 <= score <= 5 for score in scores.values()):

@@ -1,4 +1,4 @@
-"""Identity of imported work: the same row of the same source is the same judgment, however often it is imported."""
+"""Identity of imported work: the same row of the same source is always the same judgment."""
 
 import json
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from imarena.datasets.folder import Folder
 def imported_work_id(
     origin: Origin, judge: str, left_id: str, right_id: str | None, order: Order | None, dimension: str
 ) -> str:
-    """The work behind a judgment that was made elsewhere: where it stands, who judged what, and how.
+    """The ID of the work behind a judgment that was made elsewhere: where it is recorded, who judged what, and how.
 
-    `origin.file_sha256` ties the identity to one file. A log that grows line by line must leave it empty and put
-    the row's own content (models, sample, how often that was seen before) in `origin.row`, else every appended line
-    would make all the old ones new.
+    `origin.file_sha256` ties the ID to one file. A log that grows line by line must leave it empty and put the row's
+    content (models, sample, number of earlier occurrences) in `origin.row`; otherwise every appended line would
+    change the IDs of all old ones.
     """
     return content_id(
         "work",
@@ -35,11 +35,11 @@ def imported_work_id(
 
 
 BAD_ROW = (UserError, ValidationError)
-"""What a row of a stranger's file may raise: our own complaint, or a record that will not be made of it."""
+"""What a row of an imported file may raise: our own error, or a failed validation of a record."""
 
 
 def one_line(error: Exception) -> str:
-    """An error's message on one line, for a `Skip`."""
+    """The message of an error on one line, for a `Skip`."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
@@ -47,20 +47,20 @@ def one_line(error: Exception) -> str:
 
 
 def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
-    """Keep a picture file that lies below the folder. Raises `UserError` with the reason."""
+    """Store an image file from the folder. Raises `UserError` with the reason."""
     name = folder.name(path) if isinstance(path, Path) else path
     return intake.keep(folder.read_bytes(name), name=name)
 
 
 def json_facts(value: object) -> JsonValue:
-    """Whatever a table cell holds, as JSON: dates and bytes become text."""
+    """Convert a table cell to JSON; dates and bytes become text."""
     made: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
     return made
 
 
 def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:
-    """Records of one file among many. What is wrong with the file as a whole leaves that file out, not the others;
-    where it is the very file that the user named, it raises.
+    """Records of one file among many. If the whole file is unusable, it is skipped and the others are read; but if the
+    user named this file, it raises.
     """
     try:
         yield from records
@@ -71,7 +71,7 @@ def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> I
 
 
 def check_storable(value: object) -> None:
-    """Refuse JSON that no record can hold: half of a character pair, for which UTF-8 has no bytes, and numbers that are
+    """Reject JSON that no record can contain: half a surrogate pair, which UTF-8 cannot encode, and numbers that are
     not finite.
     """
     try:

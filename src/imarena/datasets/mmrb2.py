@@ -3,10 +3,10 @@
     *.json  {"pairs": [{"id", "prompt_content", "response_a", "response_b", "chosen", "human_annotations"}]}
     *.json  {"<id>": {"forward": [{"judgement", "evaluator"}], "reverse": [...]}}
 
-The file's `id` and `model_name` and the README's `pair_id` and `model` are both read. Annotations are on a scale from 1
+Both the file's `id` and `model_name` and the README's `pair_id` and `model` are read. Annotations are on a scale from 1
 (second response much better) to 6 (first much better). Each is a vote; the three raters of a pair are not the same
-three persons from pair to pair, so they are known by their place only. With `votes=chosen`, or where there are no
-annotations, the released label `chosen` is the one vote. The data are CC BY-NC and meant for benchmarking only.
+people for all pairs, so raters are identified only by their position. With `votes=chosen`, or without annotations,
+the released label `chosen` is the only vote. The data are CC BY-NC and meant for benchmarking only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def _is_prediction(entry: Any) -> bool:
 
 
 class _Pairs:
-    """The pairs that were seen, so that predictions can refer to them."""
+    """The pairs read so far, so that predictions can refer to them."""
 
     def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
         self._folder = folder
@@ -80,7 +80,7 @@ class _Pairs:
         self._home = Path()
 
     def read_pairs(self, pairs: list[Any], name: str, sha256: str, task: str) -> Iterator[Importable]:
-        self._home = Path(name).parent  # pictures are named as seen from their file
+        self._home = Path(name).parent  # image paths are relative to their file
         for number, pair in enumerate(pairs):
             row = f"pair {number}"
             try:
@@ -102,7 +102,7 @@ class _Pairs:
             return
         outputs = []
         for number, (model, image) in enumerate(responses):
-            sample = int(number == 1 and model == responses[0][0])  # one model against itself: its second attempt
+            sample = int(number == 1 and model == responses[0][0])  # one model against itself: its second sample
             origin = Origin(source=SOURCE, file=name, row=f"{key} {'left' if number == 0 else 'right'}")
             outputs.append(Output(item_id=item.item_id, editor=model, sample=sample, image=image, origin=origin))
         yield from outputs
@@ -165,7 +165,7 @@ class _Pairs:
         return model, self._picture(images[0])
 
     def _picture(self, path: str) -> ImageRef | None:
-        """The picture, or None where the folder does not hold it. One that cannot be read raises."""
+        """The image, or None if it is not in the folder. Raises if it cannot be read."""
         name = str(self._home / path)
         return keep_file(self._intake, self._folder, name) if self._folder.has(name) else None
 
@@ -238,7 +238,7 @@ def _text(values: Mapping[str, Any], *names: str) -> str:
 
 
 def _parts(content: Any, name: str) -> list[tuple[str, str]]:
-    """[("text", words), ("image", path), ...] as the source writes them."""
+    """[("text", words), ("image", path), ...] in the order of the source."""
     if not isinstance(content, list):
         raise UserError(f"the field {name} is missing")
     parts = []

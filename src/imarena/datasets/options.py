@@ -6,7 +6,7 @@ from imarena.core import UserError
 
 
 def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:
-    """Refuse unknown options and, where choices are given, unknown values."""
+    """Reject unknown options and, for options with choices, unknown values."""
     for name, value in options.items():
         if name not in allowed:
             known = f"Known: {', '.join(sorted(allowed))}." if allowed else "It has no options."

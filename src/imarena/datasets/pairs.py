@@ -1,4 +1,4 @@
-"""Shared by importers of pairs: items and outputs that many rows refer to are created once."""
+"""Shared by importers of pairs: create items and outputs that many rows refer to only once."""
 
 from collections.abc import Generator
 
@@ -7,7 +7,7 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Output
 
 
 class SharedEntries:
-    """Hands out items and outputs by content. Use as ``found = yield from pairs.item(...)``."""
+    """Creates items and outputs, once per content. Use as ``found = yield from pairs.item(...)``."""
 
     def __init__(self, intake: Intake, dataset: str) -> None:
         self.dataset = dataset
@@ -16,11 +16,11 @@ class SharedEntries:
         self._made: set[str] = set()
 
     def holds_other(self, item: Item) -> bool:
-        """Is the item's key taken by another item?"""
+        """Does another item have this item's key?"""
         return self._items.get(item.key, item.item_id) != item.item_id
 
     def item(self, item: Item, file: str, row: str) -> Generator[Item | Skip, None, bool]:
-        """Is the item in? Yields it when it is new, and the reason where its key is taken by something else."""
+        """Yield the item if it is new, or the reason if another item has its key. Returns whether it can be used."""
         taken = self._items.get(item.key)
         if taken is not None and taken != item.item_id:
             yield Skip(file, row, f"the key '{item.key}' belongs to an item with other content in '{self.dataset}'")
@@ -33,7 +33,7 @@ class SharedEntries:
     def output(
         self, item: Item, editor: str | None, image: ImageRef | None, origin: Origin
     ) -> Generator[Output, None, str]:
-        """The output's id. Yields it when it is new. Other pixels (or rows) of the same editor are a new sample."""
+        """Yield the output if it is new; returns its ID. Other pixels (or rows) of the same editor are a new sample."""
         sample = 0
         if editor is not None:
             seen = self._samples.setdefault((item.item_id, editor), [])
@@ -56,7 +56,7 @@ class SharedEntries:
 
 
 def side_of_winner(row: str) -> Outcome:
-    """On which side to put the winner where a file always names it first: by a hash of the row, so that left does
-    not come to mean better.
+    """On which side to put the winner if a file always names it first. A hash of the row decides, so that left does
+    not mean better.
     """
     return Outcome.LEFT if int(sha256_hex(row.encode("utf-8", "surrogatepass"))[0], 16) % 2 == 0 else Outcome.RIGHT

@@ -1,4 +1,4 @@
-"""Read rows of tables in any supported file type: Parquet, JSON Lines, a JSON array, CSV or TSV."""
+"""Read the rows of tables in any supported format: Parquet, JSON Lines, a JSON list, CSV or TSV."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ ENDINGS = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 
 def files_of(folder: Folder) -> list[Path]:
-    """The files below a folder that hold rows, by their ending, in name order. Raises where there are none."""
+    """The table files below a folder, by their ending, sorted by name. Raises if there are none."""
     files = [file for file in folder.walk() if file.suffix.lower() in ENDINGS]
     if not files:
         raise UserError(f"{folder.root} holds no rows.", hint=f"Known endings: {', '.join(ENDINGS)}.")
@@ -22,14 +22,14 @@ def files_of(folder: Folder) -> list[Path]:
 
 
 def links_outside(folder: Folder) -> Iterator[Skip]:
-    """Files that look like rows but are links out of the folder."""
+    """Report table files that are links out of the folder."""
     return (skip for skip in folder.strays() if Path(skip.file).suffix.lower() in ENDINGS)
 
 
 def rows_of(
     folder: Folder, file: Path, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
-    """(where it stands, row) for every row that has the required fields; the others become a `Skip`."""
+    """(location, row) for every row that has the required fields; the others become a `Skip`."""
     name = folder.name(file)
     try:
         for row in labelled_rows(file, name, required, optional):
@@ -56,7 +56,7 @@ def rows_of(
 def labelled_rows(
     file: Path, name: str, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
-    """(where it stands, row) for every row, as the file has it; a line that is no row becomes a `Skip`."""
+    """(location, row) for every row, as in the file; a line that is not a row becomes a `Skip`."""
     ending = file.suffix.lower()
     if ending == ".parquet":
         for number, row in parquet_rows(file, name, required, optional):
@@ -78,7 +78,7 @@ def read_each(
     read: Callable[[str, dict[str, Any]], Iterable[Importable]],
     reason: Callable[[Exception], str] = one_line,
 ) -> Iterator[Importable]:
-    """What `read` makes of each row (where it stands, row); a row that it raises for becomes a `Skip`."""
+    """Yield what `read` makes of each (location, row); a row for which it raises becomes a `Skip`."""
     for row in rows:
         if isinstance(row, Skip):
             yield row
@@ -103,7 +103,7 @@ def _entries(file: Path, name: str) -> Iterator[tuple[str, dict[str, Any]] | Ski
 
 
 def required_text(row: Mapping[str, Any], field: str) -> str:
-    """A text that must be there. Raises `UserError` where it is not, or is something else."""
+    """The required text in a field. Raises `UserError` if it is missing or not text."""
     value = row.get(field)
     if not isinstance(value, str) or not value.strip():
         raise UserError(f"the field {field} is {value!r}, not a text" if value else f"the field {field} is empty")
@@ -111,7 +111,7 @@ def required_text(row: Mapping[str, Any], field: str) -> str:
 
 
 def required_picture(row: Mapping[str, Any], field: str, folder: Folder, intake: Intake) -> ImageRef:
-    """A picture that must be there: in the cell, or in the file that it names. Raises `UserError`."""
+    """The required image in a cell, or in the file that the cell names. Raises `UserError` if it is missing."""
     try:
         return intake.keep(picture_bytes(row.get(field), folder), name=field)
     except UserError as error:
@@ -120,7 +120,7 @@ def required_picture(row: Mapping[str, Any], field: str, folder: Folder, intake:
 
 
 def find_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
-    """The picture of that name, or None where the folder has no such file. Raises where it cannot be used."""
+    """The image of that name, or None if the folder has no such file. Raises if it cannot be used."""
     if not folder.has(path):
         return None
     try:

@@ -1,8 +1,8 @@
-"""The bundled benchmark as items: rendered scenes and photographs, nothing to download.
+"""The bundled benchmark as items: rendered scenes and photographs, without downloads.
 
-Items carry pictures and words, and those of several turns the plan of their objects (`core/scene_plans.py`). What the
-exact result would be stays in `imarena.studio`, where the oracle and the built-in editors find it; judges and
-detectors get nothing but pixels.
+Items contain images and text, and those with several turns the plan of their objects (`core/scene_plans.py`). The
+exact results are only in `imarena.studio`, for the oracle and the built-in editors; judges and detectors see only
+pixels.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +27,10 @@ Keep = Callable[[bytes, str], ImageRef]
 
 
 def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item]:
-    """The benchmark's items, in a fixed order. Ids repeat with the same versions of NumPy, OpenCV and Pillow.
+    """The benchmark's items, in a fixed order. IDs are the same for the same versions of NumPy, OpenCV and Pillow.
 
-    `keep` stores encoded bytes under a name and returns the reference. `keys` picks some entries, for example
-    `DEMO_KEYS`; without it all come.
+    `keep` stores encoded bytes under a name and returns the reference. `keys` selects entries, for example
+    `DEMO_KEYS`; the default is all.
     """
     chosen = entries() if keys is None else tuple(entry_of(key) for key in keys)
     for entry in chosen:

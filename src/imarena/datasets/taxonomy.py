@@ -1,6 +1,6 @@
-"""Taxonomies: what kinds of items a benchmark has. One YAML file each, checked when it is read.
+"""Taxonomies: the kinds of items in a benchmark. Each is one YAML file, validated when it is read.
 
-A new taxonomy is a new file in `taxonomy_files/`, or a file of the user's own: `load("my_tasks.yaml")`.
+To add one, add a file to `taxonomy_files/`, or load your own file: `load_taxonomy("my_tasks.yaml")`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,24 +16,24 @@ from imarena.core.records import Item, Noun
 
 
 class TaxonomyEntry(Noun):
-    """Something with a name: a family, task, topic, subtopic or track."""
+    """A named entry: a family, task, topic, subtopic or track."""
 
     name: str = Field(min_length=1)
     title: str = ""
     aliases: tuple[str, ...] = ()
-    """Other spellings that mean the same."""
+    """Other spellings of the name."""
     definition: str = ""
     ours: bool = False
-    """The name was chosen here; the source describes the thing without naming it."""
+    """True: we chose the name, because the source describes the entry without naming it."""
     basis: str = ""
-    """What in the source the entry rests on."""
+    """The part of the source that the entry is based on."""
 
 
 E = TypeVar("E", bound=TaxonomyEntry)
 
 
 class Family(TaxonomyEntry):
-    """A group of tasks. An open one holds items that fit no task, and has none."""
+    """A group of tasks. An open family is for items that fit no task; it has no tasks."""
 
     open: bool = False
     count: int | None = Field(default=None, ge=0)
@@ -44,11 +44,11 @@ class Task(TaxonomyEntry):
 
     family: str | None = None
     sources: int | None = Field(default=None, ge=0)
-    """How many pictures are given to be changed, where the source fixes it."""
+    """Number of source images to edit, if the benchmark fixes it."""
     references: tuple[int, int | None] | None = None
-    """Fewest and most reference pictures; None: no limit."""
+    """Minimum and maximum number of reference images; None: no limit."""
     edits: tuple[int, int] | None = None
-    """Fewest and most single edits in one instruction."""
+    """Minimum and maximum number of single edits in one instruction."""
     subtypes: tuple[str, ...] = ()
     counts: dict[str, int] = Field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class Subtopic(TaxonomyEntry):
 
 
 class Topic(TaxonomyEntry):
-    """What the pictures are of."""
+    """What the images show."""
 
     subtopics: tuple[Subtopic, ...] = ()
 
@@ -74,7 +74,7 @@ class Track(TaxonomyEntry):
 
 
 class Taxonomy(Noun):
-    """The kinds of items of one benchmark. A list that is empty is not checked."""
+    """The kinds of items of one benchmark. Empty lists are not checked."""
 
     name: str = Field(min_length=1)
     version: str
@@ -116,28 +116,28 @@ class Taxonomy(Noun):
         return self
 
     def task(self, name: str) -> Task | None:
-        """The task of that name, title or other spelling."""
+        """The task with that name, title or alias."""
         return _find(self.tasks, name)
 
     def family(self, name: str) -> Family | None:
-        """The family of that name, title or other spelling."""
+        """The family with that name, title or alias."""
         return _find(self.families, name)
 
     def topic(self, name: str) -> Topic | None:
-        """The topic of that name, title or other spelling."""
+        """The topic with that name, title or alias."""
         return _find(self.topics, name)
 
     def track(self, name: str) -> Track | None:
-        """The track of that name, title or other spelling."""
+        """The track with that name, title or alias."""
         return _find(self.tracks, name)
 
     def subtopic(self, topic: str, name: str) -> Subtopic | None:
-        """A subtopic of a topic, by any spelling."""
+        """The subtopic of a topic with that name, title or alias."""
         entry = self.topic(topic)
         return _find(entry.subtopics, name) if entry is not None else None
 
     def check(self, item: Item) -> str | None:
-        """One line about the first name in an item that this taxonomy does not know, with a suggestion; else None."""
+        """One line about the first name in an item that is not in this taxonomy, with a suggestion; else None."""
         open_families = tuple(family for family in self.families if family.open)
         kinds: list[tuple[str, tuple[TaxonomyEntry, ...], Iterable[str | None]]] = [
             ("task", (*self.tasks, *open_families), (item.task, *(turn.task for turn in item.turns))),
@@ -179,13 +179,13 @@ def _suggest(entries: Iterable[TaxonomyEntry], name: str) -> str:
 
 @cache
 def taxonomy_names() -> tuple[str, ...]:
-    """The taxonomies that come with the package."""
+    """Names of the bundled taxonomies."""
     folder = files("imarena.datasets") / "taxonomy_files"
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))
 
 
 def load_taxonomy(name: str) -> Taxonomy:
-    """A bundled taxonomy by name, or one's own by the path of its YAML file."""
+    """Load a bundled taxonomy by its name, or your own by the path of its YAML file."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
@@ -204,7 +204,7 @@ def _bundled(name: str) -> Taxonomy:
 
 
 def parse_taxonomy(data: bytes, file: str) -> Taxonomy:
-    """A taxonomy from the bytes of a YAML file; what is wrong in it raises `UserError` that names the place."""
+    """Make a taxonomy from the bytes of a YAML file. Raises `UserError` with the place of an error."""
     import yaml
 
     try:

@@ -1,10 +1,10 @@
-"""VCReward-Bench: pairs of edits with the one that experts found more consistent, and judges' answers to them.
+"""VCReward-Bench: pairs of edits with the one that experts found more consistent, and judges' answers about them.
 
     *.parquet or metadata.jsonl   key (<task>_pair_<n>), instruction, source_image, edited_images[2], winner, task
     *.jsonl with results          {"key", "results": {"winner", "gt_winner", "raw_responses"}}
 
-The experts' choice becomes a vote on visual consistency; the models behind the pictures are not named. In result files
-a recorded answer is a judgment, and `Failed` is a status, not an answer.
+The experts' choice becomes a vote on visual consistency; the models behind the images are not named. In result files,
+a recorded answer becomes a judgment; `Failed` becomes a status, not an answer.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 class _Pairs:
-    """The pairs that were seen, so that result files can refer to them."""
+    """The pairs read so far, so that result files can refer to them."""
 
     def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
         self._folder = folder

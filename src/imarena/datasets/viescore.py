@@ -1,13 +1,13 @@
-"""VIEScore: recorded scores of judges, and of automatic metrics, for ImagenHub's outputs.
+"""VIEScore: recorded scores of judges and automatic metrics for ImagenHub's outputs.
 
     judge_scores/gpt4o_0shot.json     {task: {editor: {"SC" | "PQ": {uid: score or list of scores}}}}
     autometrics.json                  {"<task>/<editor>.json": {uid: {metric: value}}}
 
-Everything becomes a judgment, metrics too: the judge is then called as the metric (`LPIPS`), so that a metric is
-aligned with people by the same command as a judge. The judge's name is the file's, shots included. `scores` holds
+Everything becomes a judgment, including metrics: the judge then has the metric's name (`LPIPS`), so that the same
+command aligns metrics and judges with people. A judge's name is that of the file, including shots. `scores` contains
 SC and PQ (each the lowest of its list, as VIEScore defines them) and the list itself as SC.1, SC.2, ...; `score` is
-sqrt(SC * PQ) where both are there. A uid that is missing was refused by the judge and is simply not there. VIEScore
-writes a random number where it could not read a reply; the files do not say which.
+sqrt(SC * PQ) if both exist. A missing uid was refused by the judge; it gets no judgment. VIEScore writes a random
+number if it could not read a reply; the files do not say where.
 """
 
 import math
@@ -26,14 +26,14 @@ from imarena.datasets.options import check_options
 
 SCALE = (0.0, 10.0)
 TASKS = {"Text-Guided_IG": "Text-To-Image"}
-"""Tasks that ImagenHub's rating tables call otherwise."""
+"""Tasks with another name in ImagenHub's rating tables."""
 EDITORS = {("Text-To-Image", "DALLE2"): "DALLE"}
-"""Editors that ImagenHub's rating tables call otherwise."""
+"""Editors with another name in ImagenHub's rating tables."""
 _SHOTS = re.compile(r"_([0-9]+)shot$")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Judgments for every score. Option `judge` names the judge where the file name does not."""
+    """Import a judgment for every score. Option: judge (if the file name does not name it)."""
     check_options("viescore", options, judge=None)
     folder = Folder(path)
     files = list(folder.walk("*.json"))
@@ -73,7 +73,7 @@ class _Reader:
         self._shelves = shelves
 
     def _skip(self, row: str, reason: str) -> Skip:
-        """Names come from the file: what UTF-8 cannot write is spelt out."""
+        """Make a `Skip`. Names come from the file, so characters that UTF-8 cannot encode are escaped."""
         where, why = (text.encode("utf-8", "backslashreplace").decode() for text in (row, reason))
         return Skip(self._file, where, why)
 

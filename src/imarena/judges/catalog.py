@@ -1,4 +1,4 @@
-"""Every judge by name: where it lives, what it needs, what it gives. Add an entry to catalog.yaml, and a file."""
+"""Every judge by name, with its module, needs and scores. To add a judge, add an entry to catalog.yaml and a module."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -8,14 +8,14 @@ from pydantic import Field, JsonValue, TypeAdapter
 from imarena.core import Chat, Judge, Noun, Registry, adapt_judge, package_yaml
 
 MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
-"""Options and, for judges that ask a model, a chat in; a judge out."""
+"""Makes a judge from its options and, for judges that ask a model, a chat."""
 
 Shape = Literal["pointwise", "pairwise", "both"]
 Need = Literal["nothing", "chat", "optional_chat", "vision", "records"]
 
 
 class JudgeCard(Noun):
-    """What a user has to know to choose a judge."""
+    """What a user needs to know to choose a judge."""
 
     path: str
     shape: Shape
@@ -24,13 +24,13 @@ class JudgeCard(Noun):
     scale: tuple[int | float, int | float] | None = None
     """Lowest and highest headline score; None for a preference or a score without bounds."""
     dimension: str = "overall"
-    """What a verdict is about. Only `overall` enters a board that nobody asked for by its dimension."""
+    """What a verdict is about. Boards use `overall` unless another dimension is asked for."""
     cannot_judge: tuple[str, ...] = ()
-    """What it does not see: a board by its verdicts says so. For `builtin`: what pixels and words do not show."""
+    """What the judge cannot see; printed with every board made from its verdicts."""
     presets: Mapping[str, str] = Field(default_factory=dict)
-    """The option `preset` to the model that it names."""
+    """Value of the option `preset` -> model name."""
     default_model: str = ""
-    """The model that is asked for where an address is given without one."""
+    """The model to ask for when an address is given without a model."""
 
 
 CARDS: Mapping[str, JudgeCard] = TypeAdapter(dict[str, JudgeCard]).validate_python(
@@ -39,7 +39,7 @@ CARDS: Mapping[str, JudgeCard] = TypeAdapter(dict[str, JudgeCard]).validate_pyth
 
 
 def adapt_judge_maker(name: str, make: MakeJudge) -> MakeJudge:
-    """The maker of a judge whose products have the whole port, whatever a plug-in returns."""
+    """Wrap a judge maker so that its judges implement the whole port, whatever a plug-in returns."""
 
     def made(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
         return adapt_judge(make(options, chat), name)

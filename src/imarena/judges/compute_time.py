@@ -1,7 +1,7 @@
-"""The time of a judge that computes here: it looks at a picture once in a run, and what follows from that is quick.
+"""The time of a judge that computes locally: it processes each image once per run; later questions are quick.
 
-A median over earlier questions would be that of the quick ones: where every pair of editors fights, most questions are
-about pictures that were looked at already.
+A median over earlier questions would reflect only the quick ones: if every pair of editors battles, most questions are
+about images that were processed before.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ComputeTime:
-    """Seconds that a picture takes at first sight, and a question about pictures that were seen; None: not known."""
+    """Seconds for a new image, and for a question about images processed before; None: not known."""
 
     first_s: float | None = None
     n_first: int = 0
     again_s: float | None = None
 
     def seconds(self, questions: Iterable[Sequence[str | None]], assumed_s: float) -> float:
-        """All questions, by their outputs, one after the other. What is not known about pictures that were seen is
-        taken as nothing.
+        """Seconds for all questions, given by their outputs, one after the other. An unknown time for images
+        processed before counts as 0.
         """
         seen: set[str] = set()
         looks = [count_new(outputs, seen) for outputs in questions]
@@ -26,7 +26,7 @@ class ComputeTime:
         return first_s * sum(looks) + (self.again_s or 0.0) * looks.count(0)
 
     def basis(self, assumed_s: float) -> str:
-        """In words."""
+        """What the estimate is based on, in words."""
         if self.first_s is None:
             return f"assumes {assumed_s:g} s per image"
         basis = f"{self.first_s:.2g} s per new image (mean of {self.n_first:,} earlier images)"
@@ -36,10 +36,10 @@ class ComputeTime:
 
 
 def measure_compute_time(questions: Sequence[tuple[int, float]]) -> ComputeTime:
-    """From earlier questions: how many new pictures each had, and its seconds.
+    """Estimate from earlier questions, each with its number of new images and its seconds.
 
-    Two questions about one new picture are asked at once, and which of them waits for the look is chance. So the quick
-    quarter tells what a question takes without a look, and all the rest of the time is the looks'.
+    If two questions about one new image run at once, either may wait for the processing. So the lower quartile gives
+    the time of a question without new images, and all the remaining time counts as processing.
     """
     pictures = sum(looks for looks, _ in questions)
     if not pictures:
@@ -51,7 +51,7 @@ def measure_compute_time(questions: Sequence[tuple[int, float]]) -> ComputeTime:
 
 
 def count_new(outputs: Sequence[str | None], seen: set[str]) -> int:
-    """How many of the outputs were not seen yet; they are from now on."""
+    """Count the outputs that are not in `seen`, and add them to it."""
     new = {output for output in outputs if output is not None} - seen
     seen |= new
     return len(new)

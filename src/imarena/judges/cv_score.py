@@ -1,7 +1,7 @@
-"""CV-Judge's score: four dimensions on 0 to 1000 in, one capped score out (CV-Arena, section 4.2, equation 3).
+"""CV-Judge's score: one capped score from four dimensions on 0 to 1000 (CV-Arena, section 4.2, equation 3).
 
-The code computes the score, never the model. The paper prints the weights and the caps but not the threshold
-above which an edit counts as successful; `SUCCESS_THRESHOLD` is our own setting.
+Code computes the score, never the model. The paper gives the weights and the caps but not the threshold
+above which an edit counts as successful; `SUCCESS_THRESHOLD` is our choice.
 """
 
 import math
@@ -20,7 +20,7 @@ WEIGHTS = (0.20, 0.30, 0.30, 0.20)
 """Semantic, editing, prompt, perceptual: the paper's default (appendix M.2)."""
 
 SUCCESS_THRESHOLD = 500.0
-"""Ours: the paper asks all four dimensions to 'exceed moderate thresholds' and prints none."""
+"""Our choice: the paper requires all four dimensions to 'exceed moderate thresholds' without stating them."""
 
 SCALE = 1000.0
 
@@ -64,10 +64,10 @@ def combine_dimensions(
     weights: Sequence[float] = WEIGHTS,
     success_threshold: float = SUCCESS_THRESHOLD,
 ) -> CVScore:
-    """Weigh the four dimensions (each 0 to 1000), apply the caps and say whether the edit succeeded.
+    """Weight the four dimensions (each 0 to 1000), apply the caps and decide whether the edit succeeded.
 
     ``edit < 1000 w_e`` caps the score at ``1000 (w_e + w_i)``; ``sem < 1000 w_s`` or ``perc < 1000 w_p`` caps it
-    at ``1000 (w_s + w_p)``. The lower cap wins and a capped edit is never a success; otherwise it succeeds when
+    at ``1000 (w_s + w_p)``. The lower cap wins, and a capped edit is never a success; otherwise it succeeds if
     every dimension is above `success_threshold`.
     """
     w_s, w_e, w_i, w_p = _checked_weights(weights)

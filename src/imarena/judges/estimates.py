@@ -1,4 +1,4 @@
-"""What a judging run will take, by counts and sizes: tokens, dollars, time, and what each figure rests on."""
+"""Estimate a judging run from counts and sizes: tokens, dollars and time, with the basis of each figure."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -13,17 +13,17 @@ from imarena.judges.compute_time import ComputeTime
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 28 * 28
-"""One token a patch of 28 x 28 pixels: Qwen's, the densest of the common encoders."""
+"""One token per patch of 28 x 28 pixels, as in Qwen's encoder, the densest of the common ones."""
 UNKNOWN_PIXELS = 1024 * 1024
 OUTPUT_TOKENS = 350
-"""Assumed length of a reply to one question, reasons included."""
+"""Assumed length of a reply to one question, including reasons."""
 LATENCY_S = 8.0
 COMPUTED_S = 1.0
-"""Assumed seconds for a judge that computes here, per output and core."""
+"""Assumed seconds per output and core for a judge that computes locally."""
 
 
 class AskedJudge(Protocol):
-    """A judge and where it asks."""
+    """A judge and the endpoint that it uses."""
 
     @property
     def judge(self) -> Judge:
@@ -32,27 +32,27 @@ class AskedJudge(Protocol):
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where it asks, if it asks anywhere."""
+        """The endpoint, or None if the judge uses none."""
         ...
 
     @property
     def runs_here(self) -> bool:
-        """Is it a model in this process?"""
+        """Does the model run in this process?"""
         ...
 
     @property
     def concurrency(self) -> int:
-        """Questions at once that keep the endpoint busy."""
+        """Number of parallel questions that keeps the endpoint busy."""
         ...
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is to be done. None where nothing is known about it."""
+    """What a run will take; None for unknown figures."""
 
     judge: str
     new: int
-    """Questions to be asked; a battle in both orders is two."""
+    """Questions to ask; a battle in both orders counts as two."""
     done_before: int
     unfit: dict[str, int]
     input_tokens: int | None
@@ -60,13 +60,13 @@ class Estimate:
     cost_usd: float | None
     seconds: float | None
     basis: tuple[str, ...]
-    """In words: what was measured and what is assumed."""
+    """What was measured and what is assumed, in words."""
     at_most: bool = False
-    """An adaptive run may stop earlier."""
+    """The figures are upper bounds, because an adaptive run may stop earlier."""
 
     @property
     def spends(self) -> bool:
-        """May money be spent? Not where prices say 0; perhaps where they are not known."""
+        """Can the run cost money? False if the prices are 0; True if they are unknown."""
         return self.new > 0 and self.input_tokens is not None and self.cost_usd != 0
 
     def to_json(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Size:
-    """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
+    """The size of a case: tokens of its text, tokens of its images by their pixels, number of images."""
 
     text_tokens: float
     image_tokens: float
@@ -87,12 +87,12 @@ class Size:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What earlier questions took. Endpoints count pictures by their pixels, or each the same: what fits better."""
+    """Tokens of earlier questions. Endpoints count images by pixels or at a fixed rate; the better fit is used."""
 
     ratio: float
-    """Input tokens over words and pixels, where pictures are counted by pixels."""
+    """Measured input tokens divided by those estimated from text and pixels, if images count by pixels."""
     per_picture: float | None
-    """Input tokens a picture, where each counts the same; None where pixels fit better."""
+    """Input tokens per image, if each counts the same; None if counting by pixels fits better."""
     output_tokens: float
     n: int
 
@@ -111,7 +111,7 @@ def estimate_computed(
     unfit: dict[str, int],
     at_most: bool = False,
 ) -> Estimate:
-    """For a judge that only computes: by the pictures that it has to look at. `questions`: the outputs of each."""
+    """Estimate for a judge that only computes, from the images to process. `questions`: the outputs of each one."""
     lanes, assumed_s = os.cpu_count() or 1, _assumed_s(asked)
     return Estimate(
         asked.judge.name, len(questions), done_before, unfit, None, None, 0.0,
@@ -121,7 +121,7 @@ def estimate_computed(
 
 
 def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
-    """Of a judge without an endpoint."""
+    """The basis of an estimate for a judge without an endpoint."""
     return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
@@ -142,7 +142,7 @@ def estimate_sizes(
     unfit: dict[str, int] | None = None,
     at_most: bool = False,
 ) -> Estimate:
-    """The same for questions of known sizes. `past`: what earlier ones took, with their sizes where these are known."""
+    """Estimate for questions of known sizes. `past`: the usage of earlier questions, with their sizes if known."""
     common: dict[str, Any] = {
         "judge": asked.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
         "at_most": at_most,
@@ -162,7 +162,7 @@ def estimate_sizes(
     written = round(questions * each)
     cost = asked.endpoint.cost_usd(Usage(input_tokens=input_tokens, output_tokens=written))
     lanes = 1 if asked.runs_here else min(concurrency, asked.concurrency)
-    turns = questions if asked.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
+    turns = questions if asked.runs_here else len(sizes)  # a local model answers a verdict's questions one by one
     seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
     least, limit_basis = _limited(asked, questions)
     return Estimate(
@@ -173,7 +173,7 @@ def estimate_sizes(
 
 
 def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
-    """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
+    """The total size of one question per prompt; `tokens` gives the number of tokens of an image."""
     text_tokens = pixels = 0.0
     pictures = 0
     for prompt in prompts:
@@ -186,12 +186,12 @@ def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Ca
 
 
 def picture_tokens(asked: AskedJudge, image: ImageRef) -> float:
-    """How many tokens a picture counts at the judge's endpoint, by its prepared size."""
+    """How many tokens an image counts at the judge's endpoint, by its prepared size."""
     return endpoint_tokens(asked.endpoint, image)
 
 
 def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
-    """How many tokens an image counts at an endpoint, by its prepared size; assumed where that is not known."""
+    """How many tokens an image counts at an endpoint, by its prepared size; a default if the size is unknown."""
     if image.width is None or image.height is None or endpoint is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
     width, height = float(image.width), float(image.height)
@@ -206,7 +206,7 @@ def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
 
 def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
     whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
-    if whole and waiting:  # the mean: a few that waited long hold their places for as long
+    if whole and waiting:  # the mean, because a question that waits long blocks its slot for as long
         mean = fmean(whole)
         return (
             mean,
@@ -220,7 +220,7 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
 
 
 def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
-    """The seconds that the endpoint's own rate limit asks for at least, and that in words."""
+    """The minimum seconds under the endpoint's rate limit, and the limit in words."""
     endpoint = asked.endpoint
     if endpoint is None or endpoint.requests_per_minute is None:
         return 0.0, ()
@@ -229,7 +229,7 @@ def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
 
 
 def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
-    """How many tokens earlier questions took, against the sizes of the same ones."""
+    """Compare the tokens of earlier questions with their sizes."""
     sizes: list[Size] = []
     taken: list[int] = []
     written = 0
@@ -258,7 +258,7 @@ def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measu
 
 
 def _reply_tokens(asked: AskedJudge) -> int:
-    """What a reply is assumed to take: no more than the judge lets the model write."""
+    """Assumed tokens of a reply: at most what the judge lets the model write."""
     most = asked.judge.traits.max_reply_tokens
     return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 

@@ -1,6 +1,6 @@
-"""The expected-object list without a model: the things that the instruction names, and which of them shall be gone.
+"""The expected-object list without a model: the objects that the instruction names, and which of them to remove.
 
-It never sees a picture, so it lists only what the words say. English only; other instructions give their quoted words.
+It sees no image, so it lists only what the text says. English only; of other instructions it lists the quoted text.
 """
 
 import re
@@ -35,7 +35,7 @@ _TEXT_WORDS = re.compile(r"\b(?:text|words?|letters?|title|caption|writing|sloga
 
 @lru_cache(maxsize=4096)
 def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
-    """The things that `instruction` names, ten at most; what it removes or replaces is marked as gone."""
+    """List at most ten objects that `instruction` names; removed or replaced ones are marked as absent."""
     objects: dict[str, ExpectedObject] = {}
     for thing in _named(instruction):
         name = " ".join(thing.name.split())[:200]
@@ -71,16 +71,16 @@ def _text(text: str, *, present: bool = True) -> ExpectedObject:
     return ExpectedObject(f'text "{text[:150]}"', present)
 
 
-# ---------------------------------------------------------------- one rule for each kind of edit
+# ---------------------------------------------------------------- one rule per kind of edit
 
 
 def _clause(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
-    """All that the clause names."""
+    """List everything that the clause names."""
     yield from _things(edit.clause, quotes)
 
 
 def _removed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
-    """What goes is gone; where it stood stays: 'remove the vase from the table'. An emptied thing stays too."""
+    """List removed objects as absent, their place as present ('the vase from the table'), emptied ones as empty."""
     if edit.clause.endswith(" empty"):
         yield from (ExpectedObject(f"empty {thing.name}") for thing in _things(edit.target, quotes))
         return
@@ -89,7 +89,7 @@ def _removed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 
 def _joined(target: str, name: str) -> bool:
-    """Is `name` one of several things that go together: 'the vase and the lamp'?"""
+    """Is `name` one of several objects removed together, as in 'the vase and the lamp'?"""
     before = target.partition(name)[0]
     return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", before) is not None
 
@@ -98,12 +98,12 @@ def _replaced(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     new = list(_things(edit.value, quotes))
     yield from new
     for number, thing in enumerate(_things(edit.target, quotes)):
-        if not any(added.name.endswith(thing.name) for added in new):  # palm trees are trees: they cannot be gone
+        if not any(added.name.endswith(thing.name) for added in new):  # palm trees are trees, so trees are not absent
             yield ExpectedObject(thing.name, present=number > 0 or not new)
 
 
 def _acting(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
-    """Who acts, and what the deed is done to; the deed itself is nothing to tick."""
+    """List who acts and the object of the action; the action itself cannot be ticked off."""
     yield from _things(edit.target, quotes)
     for thing in _things(edit.value, quotes):
         if not edit.value.startswith(thing.name):
@@ -111,7 +111,7 @@ def _acting(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 
 def _looking(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
-    """A thing with its new colour or material: 'make the blue car red' is a red car."""
+    """List an object with its new colour or material: 'make the blue car red' gives 'red car'."""
     look = " ".join(edit.colours) if edit.kind is EditKind.COLOUR and edit.colours else edit.value
     things = list(_things(_without(edit.target, edit.old_colours), quotes))
     if not things:
@@ -135,7 +135,7 @@ def _counted(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 def _written(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     if edit.old_text and edit.operation != "remove" and not _EXCHANGES.search(edit.clause.partition(" from left")[0]):
-        yield from _clause(edit, quotes)  # two texts side by side, not one for the other
+        yield from _clause(edit, quotes)  # a text next to another one, not a replacement
         return
     if edit.text:
         yield _text(edit.text)
@@ -159,7 +159,7 @@ def _backed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 
 def _whole(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
-    """The look of the picture is nothing to tick; what the clause names beside it is, and a flaw to be removed."""
+    """Skip the look of the image, which cannot be ticked off; list flaws to remove and other named objects."""
     flaws = {word for phrases in lexicon().enhance.values() for phrase in phrases for word in phrase.split()}
     looks = {word for phrase in lexicon().styles for word in phrase.split()} | lexicon().ambience | {"tone"}
     for thing in _things(edit.clause, quotes):
@@ -188,7 +188,7 @@ _RULES: dict[EditKind, Callable[[Edit, tuple[str, ...]], Iterator[ExpectedObject
 
 
 class OfflineLister:
-    """The same door as a model that is asked: an exhibit in, a checklist out. Free. It reads English and says so."""
+    """Has the interface of a judge that asks a model, but is free: it makes the list from an English instruction."""
 
     name = "builtin"
     version = VERSION
@@ -202,7 +202,7 @@ class OfflineLister:
         return {"reader": READER_VERSION}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Read the instruction. No thing named is an empty list; another language than English is not read."""
+        """Read the instruction. The list is empty if it names no object; `unparsable` if it is not English."""
         if not is_english(exhibit.instruction):
             why = "the built-in reader knows English only: ask a model with --endpoint, or --base-url and --model"
             return Verdict(Status.UNPARSABLE, error=why)

@@ -1,6 +1,6 @@
-"""How far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement, injection.
+"""Figures on how far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement.
 
-Pure functions on verdicts; None means 'no verdict' (whatever the status) and is counted, never filled in.
+Pure functions of verdicts. None means 'no verdict', whatever the status; these are counted, never filled in.
 """
 
 import math
@@ -33,7 +33,7 @@ _CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
 
 
 def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:
-    """Pointwise scores reduced to left, right or tie by the sign of their difference (GenArena, A.3.1)."""
+    """Reduce pointwise scores to left, right or tie by the sign of their difference (GenArena, A.3.1)."""
     outcomes: list[Outcome | None] = []
     for left_score, right_score in zip(left, right, strict=True):
         if left_score is None or right_score is None:
@@ -49,7 +49,7 @@ def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | N
 
 @dataclass(frozen=True)
 class SelfConsistency:
-    """Nominal alpha over repeated runs, and the share of pairs that got one and the same verdict in all of them."""
+    """Nominal alpha over repeated runs, and the share of pairs with the same verdict in all runs."""
 
     alpha: Figure
     unanimous: Figure
@@ -83,7 +83,7 @@ def self_consistency(runs: Sequence[Verdicts]) -> SelfConsistency:
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """Nominal alpha among judges, the share of equal pairs of verdicts, and each two judges."""
+    """Nominal alpha among judges, the share of equal pairs of verdicts, and figures for each two judges."""
 
     alpha: Figure
     equal: Figure
@@ -91,7 +91,7 @@ class JudgeAgreement:
 
 
 def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> JudgeAgreement:
-    """Do judges agree with each other? `verdicts`: judge, then unit, to verdict."""
+    """Measure how far judges agree with each other. `verdicts`: judge -> unit -> verdict."""
     if len(verdicts) < 2:
         raise UserError("Agreement needs two or more judges.", hint="Run another judge over the same battles.")
     ratings, names = _ratings(verdicts)
@@ -111,9 +111,9 @@ def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Rati
 
 
 def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool = False) -> Figure:
-    """Same side as people on the pairs that people decide; a judge's tie is wrong (GenArena, tables 1 and 6).
+    """Share of the pairs that people decide where the judge picks the same side (GenArena, tables 1 and 6).
 
-    Pairs without a verdict are left out, or wrong where `missing_is_wrong` says so; the method names it.
+    A judge's tie counts as wrong. Pairs without a verdict are left out, or wrong if `missing_is_wrong`.
     """
     missing_rule = "counted as wrong" if missing_is_wrong else "left out"
     decided = [
@@ -128,7 +128,7 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
 
 
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
-    """`decisive_accuracy` by track, judge size or any other label of a pair, and ``overall`` over all pairs."""
+    """`decisive_accuracy` per track, judge size or other label of a pair, and ``overall`` for all pairs."""
     rows = list(zip(human, judge, groups, strict=True))
     figures = {
         group: same_side_rate([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
@@ -139,19 +139,19 @@ def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -
 
 @dataclass(frozen=True)
 class TieLaziness:
-    """What a judge with a tie option does where people decide (GenArena, table 5)."""
+    """How a judge with a tie option votes where people decide (GenArena, table 5)."""
 
     rows: dict[str, dict[str, float]]
-    """People's outcome, to the judge's, to its share of the row."""
+    """People's outcome -> judge's outcome -> share of the row."""
     counts: dict[str, int]
     false_ties: Figure
-    """Ties among the verdicts on pairs that people decide."""
+    """Share of ties among the verdicts on pairs that people decide."""
     decisive_accuracy: Figure
     n_missing: int
 
 
 def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
-    """Confusion of people's outcomes with the judge's, and how often it ties where people see a winner."""
+    """Confusion matrix of people's and the judge's outcomes, and how often it ties where people see a winner."""
     pairs = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
     counts = {h.value: sum(people is h for people, _ in pairs) for h in Outcome}
     rows = {
@@ -172,7 +172,7 @@ def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
 
 @dataclass(frozen=True)
 class GapAgreement:
-    """Agreement with people by score gap (CV-Arena, table 5), each band with an interval and its share of pairs."""
+    """Agreement with people per band of the score gap (CV-Arena, table 5), with intervals and shares of pairs."""
 
     bands: tuple[GapBand, ...]
     figures: tuple[Figure, ...]
@@ -183,7 +183,7 @@ class GapAgreement:
 def score_gap_agreement(
     units: Sequence[int], human: Sequence[float], judge: Sequence[float], edges: Sequence[float] = (50, 100, 200)
 ) -> GapAgreement:
-    """All pairs of outputs of a unit that people do not call equal, by how far apart the judge's scores are."""
+    """Group the pairs of a unit's outputs that people do not call equal by the gap between the judge's scores."""
     bands, n_equal = agreement_by_gap(pairs_within(units, human, judge), edges)
     total = sum(band.n for band in bands)
     figures = tuple(
@@ -198,18 +198,18 @@ def score_gap_agreement(
 
 @dataclass(frozen=True)
 class PositionBias:
-    """0.5 is fair. `flips` are pairs whose two orders disagree; a biased judge flips to one place."""
+    """Rates for the first position; 0.5 is fair. `flips`: pairs whose two orders disagree."""
 
     first_rate: Figure
-    """Wins of the side that was shown first, among single calls that chose a side."""
+    """Share of calls won by the side shown first, among single calls that chose a side."""
     flips: Figure
     first_of_flips: Figure
-    """Of the pairs where both calls chose the same place: how often that place was the first."""
+    """When both calls of a pair chose the same position: share that chose the first."""
     n_missing: int
 
 
 def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
-    """From both orders of the same pairs, verdicts as seen from the recorded sides."""
+    """Measure position bias from both orders of the same pairs; verdicts are given for the recorded sides."""
     pairs = list(zip(left_first, right_first, strict=True))
     chose_first = sum(first is Outcome.LEFT for first, _ in pairs) + sum(second is Outcome.RIGHT for _, second in pairs)
     chose_second = sum(first is Outcome.RIGHT for first, _ in pairs) + sum(
@@ -243,7 +243,7 @@ class DimensionMean:
 
 
 def dimension_means(scores: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, DimensionMean]]:
-    """Model, then dimension, to the mean of its ok judgments (CV-Arena, table 6)."""
+    """Model -> dimension -> mean of the ok judgments (CV-Arena, table 6)."""
     means: dict[str, dict[str, DimensionMean]] = {}
     for model, rows in scores.items():
         names = sorted({name for row in rows for name in row})
@@ -257,17 +257,17 @@ def dimension_means(scores: Mapping[str, Sequence[Mapping[str, float]]]) -> dict
 
 @dataclass(frozen=True)
 class Drift:
-    """A new version of a judge against the old one on the same fixed set."""
+    """Comparison of a judge's new version with the old one on the same fixed set."""
 
     shift: Figure
-    """Mean of new minus old, with a bootstrap interval over units."""
+    """Mean of new minus old score, with a bootstrap interval over units."""
     rank_correlation: Figure
     changed: Figure
     """Share of units whose score moved by more than the tolerance."""
     only_old: int
     only_new: int
     drifted: bool
-    """The interval of the shift leaves out 0."""
+    """Does the interval of the shift exclude 0?"""
 
 
 def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0) -> Drift:

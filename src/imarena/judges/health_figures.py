@@ -1,4 +1,4 @@
-"""What is known about a judge: figures under questions, and what is missing to say more."""
+"""What is known about a judge: figures grouped by question, and which data are missing for others."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +22,7 @@ class HealthFigure:
 
 @dataclass(frozen=True)
 class JudgeHealth:
-    """Everything about one judge."""
+    """All health figures of one judge."""
 
     judge: str
     statuses: dict[str, int]
@@ -30,7 +30,7 @@ class JudgeHealth:
     """Versions with verdicts, oldest first; the last one counts."""
     lines: tuple[HealthFigure, ...]
     notices: tuple[Notice, ...]
-    """Figures that are not available, and what they need."""
+    """Figures that are not available, and the data that they need."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -43,7 +43,7 @@ class JudgeHealth:
 
 @dataclass
 class HealthFindings:
-    """Collects what is found about one judge, question by question."""
+    """Collects the figures about one judge, question by question."""
 
     judge: str
     statuses: dict[str, int] = field(default_factory=dict)
@@ -56,9 +56,9 @@ class HealthFindings:
         self.lines += [HealthFigure(question, figure, group) for figure in figures]
 
     def needs(self, data: str) -> None:
-        """Note that a figure is not available for want of these data (see the wordings of `health_needs`)."""
+        """Add a notice that a figure is not available without these data (see the notice `health_needs`)."""
         self.notices.append(Notice(code="health_needs", values={"data": data}))
 
     def health(self) -> JudgeHealth:
-        """All that was found, as the result."""
+        """Return the collected figures as the result."""
         return JudgeHealth(self.judge, self.statuses, self.versions, tuple(self.lines), tuple(self.notices))

@@ -1,7 +1,7 @@
-"""SSIM and shift-tolerant LPIPS as judges: how little an output differs from its source, no model.
+"""SSIM and shift-tolerant LPIPS as judges: how little an output differs from its source.
 
-They are baselines for judges of visual consistency and highest for an editor that returns its input, so they are
-recorded under that dimension and never enter a board about the whole.
+They are baselines for judges of visual consistency and are highest for an editor that returns its input. So they are
+recorded under that dimension and never enter a board about overall quality.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from imarena.vision import METRICS
 
 
 class NoSettings(Noun):
-    """A metric has nothing to set."""
+    """A metric has no settings."""
 
 
 @dataclass(frozen=True)
 class MetricJudge:
-    """Scores one output; higher is nearer to the source."""
+    """Scores one output; higher means closer to the source."""
 
     name: Literal["ssim", "st-lpips"]
     version: str = "1"
@@ -37,7 +37,7 @@ class MetricJudge:
         return {}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Compare `exhibit.left` with the first source; an image that cannot be measured is a status."""
+        """Compare `exhibit.left` with the first source; an image that cannot be measured gives a status."""
         if exhibit.right is not None:
             raise UserError(f"{self.name} scores one output and got two.", hint="Use it with `imarena judge`.")
         if not exhibit.sources:
@@ -55,12 +55,12 @@ class MetricJudge:
 
 
 def make_ssim(options: Mapping[str, JsonValue], chat: Chat | None) -> MetricJudge:  # noqa: ARG001
-    """SSIM with the source."""
+    """A judge that gives the SSIM with the source."""
     read_judge_options(NoSettings, options, "ssim")
     return MetricJudge("ssim")
 
 
 def make_st_lpips(options: Mapping[str, JsonValue], chat: Chat | None) -> MetricJudge:  # noqa: ARG001
-    """Minus the shift-tolerant LPIPS to the source."""
+    """A judge that gives minus the shift-tolerant LPIPS to the source."""
     read_judge_options(NoSettings, options, "st-lpips")
     return MetricJudge("st-lpips")

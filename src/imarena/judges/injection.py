@@ -1,6 +1,6 @@
-"""Prompt injection in images: the bundled texts that address a judge, and how to draw them.
+"""Prompt injection in images: bundled texts that address a judge, and functions that draw them.
 
-The control text says nothing to a judge: a verdict that moves for it shows what any caption does.
+The control text does not address a judge: a verdict that it changes shows the effect of any caption.
 """
 
 import io
@@ -19,7 +19,7 @@ CONTROL = "control"
 
 @dataclass(frozen=True)
 class InjectedText:
-    """A text that addresses a judge; `kind` says by which trick."""
+    """A text that addresses a judge; `kind` names the trick that it uses."""
 
     id: str
     kind: str
@@ -28,7 +28,7 @@ class InjectedText:
 
 @cache
 def injections() -> tuple[InjectedText, ...]:
-    """The bundled texts, the control included."""
+    """The bundled texts, including the control text."""
     data = package_yaml("imarena.judges", "injections.yaml")
     return tuple(InjectedText(**entry) for entry in data["texts"])
 
@@ -68,7 +68,7 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, position: Place = "bottom") -> Exhibit:
-    """The exhibit with `text` drawn on the output on one side; on the only one without a right side."""
+    """The exhibit with `text` drawn on one side's output, or on the only output."""
     if side is Outcome.RIGHT and exhibit.right is not None:
         return replace(exhibit, right=draw_text(exhibit.right, text, position=position))
     return replace(exhibit, left=draw_text(exhibit.left, text, position=position))

@@ -1,7 +1,7 @@
-"""`inside-boxes`: does the change stay inside the boxes that the edit is about? Evidence and pixels, no model.
+"""`inside-boxes`: does the change stay inside the boxes of the edit? It uses evidence and pixels, no model.
 
-Boxes are evidence of the kind `edit_boxes` about the first source image. The score is the share of the pixels outside
-all boxes that stayed as they were, so it is highest for an editor that changes nothing: it is about consistency alone.
+Boxes are evidence of the kind `edit_boxes` about the first source image. The score is the share of unchanged pixels
+outside all boxes, so it is highest for an editor that changes nothing: it measures only consistency.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from imarena.judges.options import read_judge_options
 
 
 class InsideBoxesSettings(Noun):
-    """`tolerance`: a pixel counts as changed where a channel differs by more than this share of its range.
+    """`tolerance`: a pixel counts as changed if a channel differs by more than this share of its range.
 
     `margin`: each box grows on every side by this share of its own width or height.
     """
@@ -43,7 +43,7 @@ class InsideBoxes:
         return self.settings.model_dump(mode="json")
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Compare `exhibit.left` with the first source. Without boxes, or nothing outside them, there is no score."""
+        """Compare `exhibit.left` with the first source. No score without boxes, or if they cover all or none of it."""
         if exhibit.right is not None:
             raise UserError("inside-boxes scores one output and got two.", hint="Compare its scores instead.")
         evidence_of_boxes = exhibit.evidence_of(EDIT_BOXES, exhibit.sources[0]) if exhibit.sources else ()

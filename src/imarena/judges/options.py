@@ -1,4 +1,4 @@
-"""Turning a table of options into a judge's settings."""
+"""Validate a table of options as a judge's settings."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -11,5 +11,5 @@ S = TypeVar("S", bound=BaseModel)
 
 
 def read_judge_options(settings: type[S], options: Mapping[str, JsonValue], kind: str) -> S:
-    """`options` as checked settings of the judge called `kind`."""
+    """Validate `options` as settings of the judge called `kind`."""
     return read_options(settings, options, f"The judge '{kind}'", "judges")

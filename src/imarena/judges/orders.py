@@ -1,7 +1,7 @@
-"""Both orders of a battle: show, mirror back, combine (GenArena, sections 4.3 and A.5).
+"""Ask a battle in both orders, mirror the verdicts back and combine them (GenArena, sections 4.3 and A.5).
 
-A conflict between the orders is a tie that says it is inconsistent. An order that failed leaves the battle
-without a verdict: its status is the failure's.
+If the orders conflict, the battle is a tie marked as inconsistent. If an order fails, the battle has no verdict and
+gets the failure's status.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from imarena.core import Exhibit, Judge, UserError, Verdict, outcome_of_both, sh
 from imarena.core.records import JsonDict, Order, Outcome, Status
 
 OrderPolicy = Literal["both", "single", "paper-compat"]
-"""`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""
+"""`both`: two calls. `single`: one call, left first. `paper-compat`: one call, in an order chosen by a fair coin."""
 ORDERS_PARAM = "orders"
-"""Where a judgment's parameters say that its battle is fought in one order only, and how that order was chosen."""
+"""The parameter of a judgment that says that its battle has one order only, and how the order was chosen."""
 
 
 @dataclass(frozen=True)
 class BattleVerdict:
-    """A battle's outcome as seen from the recorded sides, and whether its two orders agreed."""
+    """A battle's outcome for the recorded sides, and whether its two orders agreed."""
 
     status: Status
     preference: Outcome | None = None
@@ -32,7 +32,7 @@ class BattleVerdict:
 
 
 def reorder_exhibit(exhibit: Exhibit, order: Order) -> Exhibit:
-    """The exhibit as the judge gets it: `RIGHT_FIRST` puts the recorded right side first."""
+    """The exhibit as the judge sees it: `RIGHT_FIRST` puts the recorded right side first."""
     if exhibit.right is None:
         raise UserError("One output has no order.", hint="Give two outputs, or judge this one pointwise.")
     if order is Order.LEFT_FIRST:
@@ -43,7 +43,7 @@ def reorder_exhibit(exhibit: Exhibit, order: Order) -> Exhibit:
 
 
 def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
-    """A verdict turned back to the recorded sides: preference, ``left.`` / ``right.`` scores and evidence mirrored."""
+    """Map a verdict back to the recorded sides: mirror preference, ``left.`` / ``right.`` scores and evidence."""
     if order is not Order.RIGHT_FIRST:
         return verdict
     preference = None if verdict.preference is None else verdict.preference.mirrored()
@@ -56,7 +56,7 @@ def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
 
 
 def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
-    """Evidence under ``left`` and ``right`` with the sides exchanged, and the sign of a ``gap``; prose stays."""
+    """Swap the evidence under ``left`` and ``right``, and the sign of ``gap``; prose is unchanged."""
     names = {"left": "right", "right": "left"}
     mirrored: JsonDict = {names.get(name, name): value for name, value in reasons.items()}
     gap = mirrored.get("gap")
@@ -66,7 +66,7 @@ def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
 
 
 def mirror_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """The same scores with the sides exchanged; what belongs to no side stays."""
+    """Swap the scores of the two sides; other scores are unchanged."""
     names = {"left": "right", "right": "left"}
     mirrored = {}
     for name, value in scores.items():
@@ -76,9 +76,9 @@ def mirror_scores(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> float | None:
-    """How far left is ahead of right on the judge's own scale; None where the judge gave both sides no score.
+    """How far left is ahead of right on the judge's own scale; None if the judge did not score both sides.
 
-    The gap that the judge itself decided by comes first, then the headline scores, then the only criterion there is.
+    Uses the gap that the judge itself decided by, else the headline scores, else the only criterion.
     """
     gap = reasons.get("gap")
     if isinstance(gap, int | float) and not isinstance(gap, bool):
@@ -90,10 +90,10 @@ def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> 
 
 
 def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
-    """One outcome from two verdicts that are both seen from the recorded sides already (see `recorded`).
+    """Combine two verdicts that were mapped to the recorded sides (see `to_recorded_sides`) into one outcome.
 
-    The same outcome twice is that outcome; two different ones are a tie with `consistent` False. Scores and
-    confidence are means where both orders give them.
+    Two equal outcomes give that outcome; two different ones give a tie with `consistent` False. Scores and
+    confidence are means if both orders give them.
     """
     preferences = []
     for verdict, name in ((left_first, "left first"), (right_first, "right first")):
@@ -115,7 +115,7 @@ def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
 
 
 def orders_for(policy: OrderPolicy, key: str, seed: int = 0) -> tuple[Order, ...]:
-    """Which orders to show for the battle called `key`. The coin of `paper-compat` depends on key and seed alone."""
+    """Which orders to show for the battle called `key`. The coin of `paper-compat` depends only on key and seed."""
     if policy == "both":
         return (Order.LEFT_FIRST, Order.RIGHT_FIRST)
     if policy == "single":

@@ -1,6 +1,6 @@
-"""`pvc-small`: which of two edits kept more of what was not to change? A small network, trained from nothing, that runs
-on the processor. It reads no instruction: what the edit is, it infers from the pixels. It was trained on damage of
-known kind and strength (`imarena.preferences`), not on opinions of people.
+"""`pvc-small`: which of two edits kept more of what should not change? A small network, trained from scratch, that runs
+on the CPU. It reads no instruction but infers the edit from the pixels. It was trained on damage of known kind and
+strength (`imarena.preferences`), not on people's votes.
 """
 
 import hashlib
@@ -31,16 +31,16 @@ _NO_SOURCE = "pvc-small compares an edit with its source, and there is none."
 
 @dataclass(frozen=True)
 class EditDamage:
-    """What the network says about one output."""
+    """The network's result for one output."""
 
     score: float
     """Higher is worse: about 2 ln(1 + level) for damage of a known level, near 0 without any."""
     edited: NDArray[np.float32]
-    """How sure it is that a place belongs to the intended edit, 0 to 1, by cells of 8 x 8 pixels at working size."""
+    """Probability that a cell of 8 x 8 pixels at working size belongs to the intended edit."""
 
     @property
     def level(self) -> float:
-        """The score as a level of damage: 1 is just noticeable, 10 ten times that."""
+        """The score as a damage level: 1 is just noticeable, 10 is ten times that."""
         return float(np.expm1(max(self.score, 0.0) / 2.0))
 
 
@@ -50,7 +50,7 @@ def _working_size(height: int, width: int) -> tuple[int, int]:
 
 
 def _ready(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float32]:
-    """At working size, sides filled up to multiples of 32, 128 at least, by their own border: (1, 3, h, w), 0 to 1."""
+    """Scale to working size and pad with the border to multiples of 32, at least 128: (1, 3, h, w), 0 to 1."""
     height, width = size
     if pixels.shape[:2] != size:
         way = cv2.INTER_AREA if height * width <= pixels.shape[0] * pixels.shape[1] else cv2.INTER_CUBIC
@@ -63,7 +63,7 @@ def _ready(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float
 
 
 def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) -> EditDamage:
-    """Damage done to `source` (height, width, 3) by the edit that led to `output`, which may have another size.
+    """Measure the damage that an edit did to `source` (height, width, 3); `output` may have another size.
 
     Both are scaled to the source's shape, the longer side at most 512 pixels.
     """
@@ -75,13 +75,13 @@ def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) ->
 
 
 class PvcSmallSettings(Noun):
-    """`margin`: a tie where the chances of the two sides differ by this much or less. 0: only equal outputs tie."""
+    """`margin`: a tie if the probabilities of the two sides differ by at most this. 0: only equal outputs tie."""
 
     margin: float = Field(default=0.0, ge=0, lt=1)
 
 
 class PvcSmallJudge:
-    """Compares two outputs, or gives one the level of its damage with a minus. Swapping sides mirrors the verdict."""
+    """Compares two outputs, or scores one with minus its damage level. Swapping sides mirrors the verdict."""
 
     name = "pvc-small"
     prompt_id = ""
@@ -94,7 +94,7 @@ class PvcSmallJudge:
 
     @cached_property
     def version(self) -> str:
-        """1 and the weights' hash: other weights are another judge."""
+        """1 plus the weights' hash: different weights make a different judge."""
         return f"1+{network_version(_WEIGHTS)}"
 
     @property
@@ -103,7 +103,7 @@ class PvcSmallJudge:
         return self.settings.model_dump(mode="json")
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Look at the exhibit. Without a source the status is `refused`; a picture that cannot be decoded,
+        """Judge the exhibit. Without a source, the status is `refused`; with an image that cannot be decoded,
         `invalid_image`. Equal outputs are a tie.
         """
         if not exhibit.sources:
@@ -119,14 +119,14 @@ class PvcSmallJudge:
 
     def _preference(self, left: EditDamage, right: EditDamage) -> Verdict:
         gap = right.score - left.score
-        certainty = math.tanh(abs(gap) / 2.0)  # the chance of one side, a logistic of the gap, minus that of the other
+        certainty = math.tanh(abs(gap) / 2.0)  # difference of the two sides' logistic probabilities
         outcome = Outcome.TIE if certainty <= self.settings.margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
         scores = {"left.damage_level": left.level, "right.damage_level": right.level}
         reasons: JsonDict = {"gap": round(gap, 6), "left_edited": _share(left), "right_edited": _share(right)}
         return Verdict(Status.OK, preference=outcome, scores=scores, confidence=certainty, reasons=reasons)
 
     def _seen(self, source: bytes, output: bytes) -> EditDamage:
-        """One output, looked at once for all the pairs that it is in."""
+        """Measure each output once for all its pairs."""
         key = hashlib.sha256(source).digest() + hashlib.sha256(output).digest()
         known = self._known.get(key)
         if known is None:
@@ -138,7 +138,7 @@ class PvcSmallJudge:
 
 
 def _share(seen: EditDamage) -> float:
-    """Share of the image that is taken for the edit."""
+    """Share of the image that the network takes for the edit."""
     return round(float(seen.edited.mean()), 4)
 
 

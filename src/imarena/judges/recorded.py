@@ -14,11 +14,11 @@ from imarena.judges.options import read_judge_options
 from imarena.judges.orders import mirror_scores
 
 Key = tuple[str, str | None, str | None]
-"""SHA-256 of the left and the right image, and the instruction; None where the record does not say."""
+"""SHA-256 of the left and the right image, and the instruction; None if the record has none."""
 
 
 class RecordedRow(Noun):
-    """One recorded verdict. Without `instruction` it holds for any instruction about these pixels."""
+    """One recorded verdict. Without `instruction` it applies to any instruction about these images."""
 
     left_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     right_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
@@ -40,9 +40,9 @@ class RecordedRow(Noun):
 
 
 class RecordedSettings(Noun):
-    """`path`: a JSON Lines or CSV file of rows; `name`: what the judge is called on boards.
+    """`path`: a JSON Lines or CSV file of rows; `name`: the judge's name on boards.
 
-    `higher_is_better`: false where low scores are good; without it the name decides (`LPIPS`, `FID`, ...).
+    `higher_is_better`: false if low scores are good; by default, the name decides (`LPIPS`, `FID`, ...).
     """
 
     path: str
@@ -52,7 +52,7 @@ class RecordedSettings(Noun):
 
 @dataclass(frozen=True)
 class RecordedJudge:
-    """A judge that remembers. What it does not remember is `api_error`: it has no answer."""
+    """A judge that looks verdicts up. For an exhibit without a record, the status is `api_error`."""
 
     name: str
     rows: Mapping[Key, RecordedRow]
@@ -67,7 +67,7 @@ class RecordedJudge:
         return {"rows": len(self.rows), **({} if self.higher_is_better else {"higher_is_better": False})}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Look the exhibit up; a pair recorded the other way round is mirrored."""
+        """Look the exhibit up; the verdict on a pair recorded the other way round is mirrored."""
         left = sha256_hex(exhibit.left)
         right = None if exhibit.right is None else sha256_hex(exhibit.right)
         for instruction in (exhibit.instruction, None):
@@ -94,9 +94,9 @@ def _verdict(row: RecordedRow, *, mirrored: bool = False) -> Verdict:
 def judge_from_rows(
     rows: Iterable[RecordedRow], name: str = "recorded", *, higher_is_better: bool | None = None
 ) -> RecordedJudge:
-    """A judge from rows; two rows that contradict each other about the same exhibit raise.
+    """Make a judge from rows; raises if two rows contradict each other about the same exhibit.
 
-    `higher_is_better` None: as its name says.
+    `higher_is_better` None: the name decides.
     """
     table: dict[Key, RecordedRow] = {}
     for row in rows:
@@ -119,7 +119,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> RecordedJudge: 
 
 
 def read_score_rows(path: Path) -> list[RecordedRow]:
-    """Rows of a JSON Lines or CSV file; a wrong one raises with its line."""
+    """Read the rows of a JSON Lines or CSV file; an error names the line."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.", hint="Give a JSON Lines or CSV file of recorded verdicts.")
     with path.open(encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""The range of a judge's scores: as the user gave it, as the judge declares it, or as its scores show it."""
+"""The range of a judge's scores: given by the user, declared by the judge, or observed in its scores."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,15 +22,15 @@ class JudgeRange:
 
     @property
     def document(self) -> dict[str, object]:
-        """As a document shows it."""
+        """The range in the form used in documents."""
         return {"low": self.range.low, "high": self.range.high, "from": self.origin}
 
 
 def range_of(judge: str, scores: NDArray[np.float64], stated: ScoreRange | None = None) -> JudgeRange:
-    """The range of `judge`, whose `scores` may have any shape, NaN where there is none.
+    """The range of `judge`; `scores` may have any shape, with NaN for missing scores.
 
-    A declared range that does not hold the scores is not this judge's: imported scores may bear the name of a judge of
-    ours and another scale.
+    A declared range that does not contain the scores is ignored: imported scores may have the name of a built-in judge
+    and another scale.
     """
     if stated is not None:
         return JudgeRange(stated, "given")
@@ -43,9 +43,9 @@ def range_of(judge: str, scores: NDArray[np.float64], stated: ScoreRange | None 
 
 
 def stated_scale(judge: Judge, kind: str) -> tuple[float, float] | None:
-    """The lowest and highest score that a judge states: its catalog entry, or `params["scale"]` of one that is in none.
+    """The lowest and highest score of a judge: from its catalog entry or, without one, from `params["scale"]`.
 
-    A parameter `scale` of a judge of the catalog may be a setting of its own.
+    For a judge in the catalog, the parameter `scale` may be a setting with another meaning.
     """
     card = CARDS.get(kind)
     ends: Any = judge.params.get("scale") if card is None else card.scale

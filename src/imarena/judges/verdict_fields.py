@@ -1,7 +1,7 @@
-"""What is wrong with a verdict, in one line for the author of the judge: another type, an unknown value, no verdict.
+"""Describe in one line, for a judge's author, what is wrong with a verdict: a wrong type, an unknown value, no verdict.
 
 A judge from another package may return anything. A verdict that cannot be stored becomes a failure with this line, so
-that the run goes on and the author reads what to change.
+that the run continues and the author knows what to change.
 """
 
 import math
@@ -21,9 +21,9 @@ _SHOWN = 60
 
 
 def verdict_problems(returned: object, *, lists: bool = False) -> list[str]:
-    """Everything that keeps what a judge returned from being stored as a verdict; empty where nothing does.
+    """List everything that prevents storing what a judge returned as a verdict; empty if nothing does.
 
-    `lists`: it was asked for a list in its reasons, not for a score or a preference.
+    `lists`: the judge was asked for a list in its reasons, not for a score or a preference.
     """
     if not isinstance(returned, Verdict):
         return [f"it returned {_shown(returned)}, not a Verdict (imarena.core.protocols)"]
@@ -36,7 +36,7 @@ def verdict_problems(returned: object, *, lists: bool = False) -> list[str]:
 
 
 def checked_verdict(returned: object, *, lists: bool = False) -> Verdict:
-    """The verdict, or a failure with one line that names the wrong fields. The raw reply and its cost are kept."""
+    """Return the verdict, or a failure whose error names the wrong fields. The raw reply and its cost are kept."""
     problems = verdict_problems(returned, lists=lists)
     if isinstance(returned, Verdict) and not problems:
         return returned
@@ -140,4 +140,4 @@ _CHECKS: Mapping[str, Callable[[object], str]] = {
     "answered": _texts,
     "evidence": _measured,
 }
-"""A check per field of `Verdict`: what is wrong with a value, or an empty text."""
+"""One check per field of `Verdict`; it returns what is wrong with a value, or an empty string."""

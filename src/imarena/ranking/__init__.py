@@ -1,4 +1,4 @@
-"""Leaderboards: arrays in, a frozen `Ranking` out."""
+"""Leaderboards: from arrays of battles to a frozen `Ranking`."""
 
 import lazy_loader
 

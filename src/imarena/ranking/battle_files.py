@@ -1,4 +1,4 @@
-"""A table of battles from a file, a batch of rows at a time: columns are codes and numbers in temporary files."""
+"""Read a table of battles in batches of rows; columns are kept as codes and numbers in temporary files."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,10 +13,10 @@ from imarena.tables import KINDS, ColumnWriter, release_pages, row_slices
 
 
 class BattleFile:
-    """What `read_table` gives of a file of battles, in the same memory however many rows it has.
+    """The same table as from `read_table`, with memory use that does not depend on the number of rows.
 
-    `batches` are checked Arrow tables with the same columns. Of columns that no board is made from only what a
-    signature is made from is kept.
+    `batches` are checked Arrow tables with the same columns. Columns that no board needs are kept only in the form
+    that the signature needs.
     """
 
     def __init__(self, batches: Iterable[Any]) -> None:
@@ -35,20 +35,20 @@ class BattleFile:
         self._others = {name: column.columns() for name, column in columns.items() if not isinstance(column, _Words)}
 
     def coded(self, name: str) -> CodedColumn | None:
-        """A column of text as codes, -1 where there is none; None for a column of something else."""
+        """A text column as codes, -1 for missing values; None for other columns."""
         return self._words.get(name)
 
     def words(self, name: str) -> Iterable[Any]:
-        """What a column of text, or of names of data sets, holds."""
+        """The values that occur in a text column or in the column of data sets."""
         return self._words[name].names if name in self._words else self._named[name] or ()
 
     def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN where there is none."""
+        """A column of numbers, with NaN for missing values."""
         (numbers,) = self._others[name]
         return numbers
 
     def signed_bytes(self, name: str) -> Iterator[Any]:
-        """What a signature is made from, of a column that is not text."""
+        """The bytes of a column that is not text, for the signature."""
         if name in KINDS["battles"].known_numbers:
             yield from signed_numbers(self.numbers(name))
             return
@@ -70,7 +70,7 @@ def _column(name: str, kind: Any) -> "_Words | _Values | _Listed":
 
 
 class _Words:
-    """Text as codes: each word has the place of its first appearance."""
+    """Text as codes, numbered in order of first appearance."""
 
     def __init__(self) -> None:
         self._place_of: dict[str, int] = {}
@@ -79,7 +79,7 @@ class _Words:
         self._places = np.zeros(0, np.int32)
 
     def append(self, chunk: Any) -> None:
-        if self._known is None or not chunk.dictionary.equals(self._known):  # often that of the chunk before
+        if self._known is None or not chunk.dictionary.equals(self._known):  # often the same as the last chunk's
             self._known = chunk.dictionary
             places = [self._place_of.setdefault(word, len(self._place_of)) for word in self._known.to_pylist()]
             self._places = np.array([*places, -1], np.int32)
@@ -90,7 +90,7 @@ class _Words:
 
 
 class _Values:
-    """Numbers. Where there is none they hold `missing`, and unless that is NaN another column says where."""
+    """Numbers. Missing values are stored as `missing`; unless that is NaN, a second column marks them."""
 
     def __init__(self, kind: Any, missing: float) -> None:
         self._missing = missing
@@ -108,11 +108,11 @@ class _Values:
 
 
 class _Listed:
-    """Anything else, spelt as one long list."""
+    """Values of any other type, written as the text of one long list."""
 
     def __init__(self, *, named: bool = False) -> None:
         self.words: dict[Any, None] | None = {} if named else None
-        """Each value once, where names are wanted."""
+        """Each value once, if `named`."""
         self._text, self._begun = ColumnWriter(np.uint8), False
 
     def append(self, chunk: Any) -> None:

@@ -1,4 +1,4 @@
-"""The entry point of ranking: battles in, a frozen `Ranking` out."""
+"""The entry point of ranking: from battles to a frozen `Ranking`."""
 
 from imarena.core import FloatArray
 from imarena.core.records import Ranking
@@ -14,7 +14,7 @@ from imarena.ranking.options import Options
 def rank_battles(
     battles: Battles, options: Options, *, coverage: FloatArray | None = None, state: EloState = EMPTY
 ) -> Ranking:
-    """Rank. `coverage` (m,) stands beside the ratings; `state` is where online Elo goes on from."""
+    """Rank the models. `coverage` (m,) is shown with the ratings; online Elo continues from `state`."""
     if options.method == "corrected":
         battles, result = corrected_board(battles, options)
     elif options.method in ("elo", "active-elo"):

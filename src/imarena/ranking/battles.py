@@ -1,4 +1,4 @@
-"""Battles as arrays: what every method of this room takes in."""
+"""Battles as arrays, the input of every ranking method."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,23 +19,23 @@ LEFT, TIE, RIGHT = 0, 1, 2
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A text column as numbers: `of[k]` is the place of row k's text in `names`."""
+    """A text column as codes: `of[k]` is the index of row k's text in `names`."""
 
     of: CodeArray
     names: tuple[str, ...]
     unnamed: int | None = None
-    """The place in `names` of rows without a name."""
+    """The code of rows without a name."""
 
     @cached_property
     def n_unnamed(self) -> int:
-        """How many rows have no name; asked for with every part of the rows."""
+        """How many rows have no name. Cached, because it is needed for every part of the rows."""
         if self.unnamed is None:
             return 0
         return sum(int(np.count_nonzero(self.of[rows] == self.unnamed)) for rows in row_slices(self.of.size))
 
     @cached_property
     def _unit_of_code(self) -> IntArray:
-        """(names,) the cluster of each name that occurs."""
+        """(names,) the cluster number of each name that occurs."""
         used = used_codes(len(self.names), self.of)
         if self.unnamed is not None:
             used[self.unnamed] = False
@@ -43,11 +43,11 @@ class CodedColumn:
 
     @property
     def n_units(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return int(self._unit_of_code.max(initial=-1)) + 1 + self.n_unnamed
 
     def units(self, begin: int = 0, end: int | None = None) -> IntArray:
-        """(n,) the cluster of each row, or of some, from 0. A row without a name is its own, after the rest."""
+        """(n,) the cluster of each row, or of some rows, from 0. Rows without a name are clusters after the others."""
         return self._units[begin:end] if self.n_unnamed else self._unit_of_code[self.of[begin:end]]
 
     @cached_property
@@ -64,16 +64,16 @@ class CodedColumn:
         return build_column(self.of.size, np.int64, units)
 
     def part(self, rows: NDArray[np.bool_]) -> "CodedColumn":
-        """Some of the rows."""
+        """The column for some of the rows."""
         return replace(self, of=self.of[rows])
 
 
 @dataclass(frozen=True)
 class Battles:
-    """n battles among m models. Only ok verdicts stand here: what was left out is counted by who made this.
+    """n battles among m models. Contains only ok verdicts; the code that builds it counts what is left out.
 
-    `left`, `right` (n,) are indices into `models`, which are sorted by name, so that no result depends on the order of
-    the rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
+    `left`, `right` (n,) are indices into `models`, which are sorted by name so that no result depends on the order of
+    rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
     """
 
     models: tuple[str, ...]
@@ -85,19 +85,19 @@ class Battles:
     rater: CodedColumn | None = None
     dimension: CodedColumn | None = None
     judged: NDArray[np.bool_] | None = None
-    """(n,) True where a machine gave the verdict; None where that is not known."""
+    """(n,) True if a machine gave the verdict; None if the source is unknown."""
     score_left: FloatArray | None = None
     score_right: FloatArray | None = None
-    """(n,) the judge's scores; NaN where there is none."""
+    """(n,) the judge's scores; NaN if missing."""
     covariates: FloatArray | None = None
     """(n, p) left minus right."""
     covariate_names: tuple[str, ...] = ()
     excluded: dict[str, int] = field(default_factory=dict)
-    """Rows that are not here, by reason."""
+    """Number of rows left out, by reason."""
     unranked: tuple[str, ...] = ()
-    """Models all of whose rows were left out."""
+    """Models whose rows were all left out."""
     computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was computed from these battles once and several steps need; a changed copy starts without it."""
+    """Cache of results that several steps need; a changed copy starts with an empty one."""
 
     def __post_init__(self) -> None:
         if len(self.models) < 2 or self.left.size == 0:
@@ -110,7 +110,7 @@ class Battles:
 
     @cached_property
     def of_people(self) -> "Battles":
-        """Sides and outcomes of people's battles only, where they are known apart; else all battles."""
+        """Sides and outcomes of the battles that people decided; all battles if the source is unknown or the same."""
         if self.judged is None or self.judged.all() or not self.judged.any():
             return self
         people = ~self.judged
@@ -127,7 +127,7 @@ class Battles:
 
 @dataclass(frozen=True)
 class ModelTally:
-    """Per model: battles, wins, losses, ties (m,), not weighted."""
+    """Per model: unweighted numbers of battles, wins, losses and ties (m,)."""
 
     battles: FloatArray
     wins: FloatArray

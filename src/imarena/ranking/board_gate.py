@@ -1,4 +1,4 @@
-"""Gates on a board: does the interval of the difference of two models lie below 0?"""
+"""Gates on a board: is the interval of the difference between two models below 0?"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ _HINT = "Write --fail-if 'MODEL below OTHER', with two models of the board."
 
 @dataclass(frozen=True, slots=True)
 class BelowRule:
-    """Fails where the interval of `model` - `other` lies below 0."""
+    """Fails if the interval of `model` - `other` is below 0."""
 
     model: str
     other: str
@@ -30,14 +30,14 @@ class BelowRule:
 
 
 def check_below_rules(texts: Iterable[str]) -> None:
-    """Refuse a rule that names no two models, before anything is computed."""
+    """Reject rules that do not name two models, before anything is computed."""
     for text in texts:
         if not _splits(text):
             raise UserError(f"'{text}' is not a rule of this gate.", hint=_HINT)
 
 
 def read_below_rules(texts: Iterable[str], models: Sequence[str]) -> list[BelowRule]:
-    """The rules, with models of the board. A name may hold the word `below`: the split that fits the board counts."""
+    """Read the rules. A model's name may contain the word `below`: the split whose models are on the board counts."""
     known = set(models)
     rules = []
     for text in texts:
@@ -60,7 +60,7 @@ def _splits(text: str) -> list[BelowRule]:
 
 
 def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
-    """The rule on one board, by the interval of the difference over the board's draws."""
+    """Check the rule on one board, by the interval of the difference over the board's draws."""
     standings = {standing.model: standing for standing in ranking.models}
     model, other = standings.get(rule.model), standings.get(rule.other)
     if model is None or other is None:
@@ -108,9 +108,9 @@ def _level(ranking: Ranking) -> float:
 
 
 def _sweep_ends(ranking: Ranking, model: Standing, other: Standing) -> tuple[float | None, float | None] | None:
-    """The exact interval (Clopper and Pearson) of two models of which one won all battles between them.
+    """The exact interval (Clopper and Pearson) for two models of which one won all battles between them.
 
-    Resampling gives none: every round is a sweep again. Only where such a record leaves a rating without a bound.
+    Resampling gives no interval: every round is a sweep again. Only for ratings that such a record leaves unbounded.
     """
     notes = {model.note, other.note}
     sweeps: Any = ranking.details.get("sweeps") or []
@@ -133,7 +133,7 @@ def _no_interval(ranking: Ranking, rule: BelowRule) -> Notice:
 
 
 def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
-    """Why an interval below 0 is no evidence: so few items, resampled, are narrower than any test of them."""
+    """Why an interval below 0 is not evidence: with so few items, resampled intervals are narrower than any test's."""
     units, needed = ranking.settings.get("units"), units_to_differ(_level(ranking))
     if not isinstance(units, int) or units >= needed:
         return None
@@ -142,7 +142,7 @@ def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
 
 
 def _unsupported(model: Standing, other: Standing) -> Notice | None:
-    """Why the data do not bound the difference: the draws of such a model are the prior's."""
+    """Why the data do not bound the difference; such a model's draws come from the prior."""
     for standing in (model, other):
         if standing.note and standing.note != FIXED:
             values = {"model": model.model, "other": other.model, "about": standing.model, "note": standing.note}
@@ -153,7 +153,7 @@ def _unsupported(model: Standing, other: Standing) -> Notice | None:
 
 
 def _unbounded_above(model: Standing, other: Standing) -> bool:
-    """A model that won every battle, or against one that lost every battle: no interval of it lies below 0."""
+    """Can the difference not be below 0, because `model` won every battle or `other` lost every battle?"""
     notes = (model.note, other.note)
     return notes in ((WON_ALL, ""), (WON_ALL, FIXED), (WON_ALL, LOST_ALL), ("", LOST_ALL), (FIXED, LOST_ALL))
 

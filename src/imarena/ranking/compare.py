@@ -1,4 +1,4 @@
-"""Compare a board with an outside leaderboard: the common models, and how far the two agree."""
+"""Compare a board with an external leaderboard: the common models, and how far the two agree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from imarena.core import UserError
 
 @dataclass(frozen=True)
 class BoardComparison:
-    """Correlations over the common models. None where they are undefined (a constant board), with the reason."""
+    """Correlations over the common models; None, with a reason, if they are undefined (a constant board)."""
 
     n: int
     spearman: float | None
@@ -20,7 +20,7 @@ class BoardComparison:
     footrule: float
     """Mean distance between the two ranks of a model."""
     common: tuple[tuple[str, str, float, float], ...]
-    """(our name, their name, our rating, theirs), best of ours first."""
+    """(our name, their name, our rating, their rating), sorted by our rating, best first."""
     only_ours: tuple[str, ...]
     only_theirs: tuple[str, ...]
     reason: str = ""
@@ -28,7 +28,7 @@ class BoardComparison:
 
 @dataclass(frozen=True, slots=True)
 class OutsideComparison:
-    """A comparison with a leaderboard from a file: its name, its date where it has one, and the figures."""
+    """A comparison with a leaderboard from a file: its name, its date if known, and the figures."""
 
     board: str
     date: str | None
@@ -58,7 +58,7 @@ class OutsideComparison:
 def compare_ratings(
     ours: Mapping[str, float], theirs: Mapping[str, float], *, names: Mapping[str, str] | None = None
 ) -> BoardComparison:
-    """Higher is better on both sides. `names` maps our name to theirs; other models keep their name."""
+    """Compare ratings; higher is better in both. `names` maps our names to theirs; other models keep their name."""
     from scipy import stats
 
     renames = dict(names or {})

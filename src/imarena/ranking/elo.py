@@ -1,6 +1,6 @@
-"""Online Elo: ratings that move after every battle. Order matters; the state can be kept and resumed.
+"""Online Elo: ratings that move after every battle. Order matters; the state can be saved and resumed.
 
-With it CV-Arena's reliability-weighted Elo: section 4.2, equations 5 to 7.
+Also CV-Arena's reliability-weighted Elo: section 4.2, equations 5 to 7.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ NO_TIMES: TimesArray = np.empty((0, 0), np.uint16)
 
 @dataclass(frozen=True)
 class EloState:
-    """Ratings so far, by model, and how many battles made them. Pass it on to go on where it stopped."""
+    """Ratings so far, by model, and the number of battles behind them. Pass it on to continue from there."""
 
     ratings: dict[str, float]
     battles: int = 0
 
     def start(self, models: tuple[str, ...], initial: float) -> FloatArray:
-        """(m,) starting ratings; a model that is new starts at `initial`."""
+        """(m,) starting ratings; a new model starts at `initial`."""
         return np.array([self.ratings.get(model, initial) for model in models])
 
     def after(self, models: tuple[str, ...], ratings: FloatArray, battles: int) -> "EloState":
@@ -38,7 +38,7 @@ EMPTY = EloState({})
 
 
 def order_of(battles: Battles, options: Options) -> NDArray[np.int64] | None:
-    """(n,) the order of play; None is the order of the rows."""
+    """(n,) the order of play; None for the order of the rows."""
     if options.elo.order == "given":
         return None
     return np.random.default_rng(options.seed).permutation(len(battles))
@@ -47,8 +47,8 @@ def order_of(battles: Battles, options: Options) -> NDArray[np.int64] | None:
 def elo_ratings(battles: Battles, options: Options, start: FloatArray, times: TimesArray | None = None) -> FloatArray:
     """Ratings after all battles: R += K w (points - expected). A weight scales the whole update.
 
-    (1, m); with `times` (R, n) battle b is played times[r, b] times in its place, and the result is (R, m). That costs
-    rounds times battles.
+    The result is (1, m). With `times` (R, n), battle b is played times[r, b] times in a row, and the result is (R, m).
+    That costs rounds times battles.
     """
     from imarena.ranking import kernels
 
@@ -71,21 +71,21 @@ def elo_ratings(battles: Battles, options: Options, start: FloatArray, times: Ti
 
 @dataclass(frozen=True)
 class UpdateTerms:
-    """What the update needs of each battle, all (n,): points of the left side, scale S, reliability q and step K."""
+    """What the update needs for each battle, all (n,): points of the left side, scale S, reliability q and step K."""
 
     points: FloatArray
     scale: FloatArray
     q: FloatArray
     k: FloatArray
     score_range: ScoreRange
-    """Lowest and highest score of the judge, as S was computed with it."""
+    """Lowest and highest score of the judge, as used for S."""
 
 
 def update_terms(battles: Battles, options: Options) -> UpdateTerms:
-    """Read scores and sources. A battle without scores gets the median S of those that have them.
+    """Read scores and sources. A battle without scores gets the median S of the battles with scores.
 
-    S is in rating points, which the paper equates with those of a judge of 0 to 1000: other scores are put on that
-    scale first. A judge of 0 to 10 would otherwise have a S of 5, so that a lead of 5 points made a battle safe.
+    S is in rating points, which the paper equates with the points of a judge on 0 to 1000; other scores are first
+    put on that scale. A judge on 0 to 10 would otherwise have an S of 5, so that a lead of 5 points decided a battle.
     """
     active, n = options.active, len(battles)
     judged = np.zeros(n, bool) if battles.judged is None else battles.judged
@@ -108,7 +108,7 @@ def update_terms(battles: Battles, options: Options) -> UpdateTerms:
         gaps, qs = np.array(active.q_by_gap).T
         q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
     points = battles.points
-    if active.paper_compat:  # the paper's z is binary and equal scores go to the first side
+    if active.paper_compat:  # the paper's z is binary: equal scores go to the first side
         points = np.where(judged & scored & (left == right) & (battles.outcome == TIE), 1.0, points)
     return UpdateTerms(
         points=points,

@@ -1,4 +1,4 @@
-"""An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
+"""Convert an Arrow table of battles to arrays: read the labels, and count the rows that are left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -13,24 +13,24 @@ from imarena.tables import ColumnWriter, filter_column, row_slices, take_in_part
 
 @runtime_checkable
 class CodedTable(Protocol):
-    """A table that gives columns of text as codes; an Arrow table has them as arrays of its own."""
+    """A table that gives text columns as codes, unlike an Arrow table, which has its own arrays."""
 
     def coded(self, name: str) -> CodedColumn | None:
-        """The codes of a column, -1 where there is no text; None for a column of numbers."""
+        """The codes of a text column, -1 for missing values; None for other columns."""
 
     def words(self, name: str) -> Iterable[Any]:
-        """The names that occur in a column of text."""
+        """The names that occur in a text column."""
 
     def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN where there is none."""
+        """A column of numbers, with NaN for missing values."""
 
     def signed_bytes(self, name: str) -> Iterator[Any]:
-        """What a signature is made from, of a column that is not text."""
+        """The bytes of a column that is not text, for the signature."""
 
 
 Outcomes: TypeAlias = Callable[[slice], NDArray[np.int8]]
 Rule: TypeAlias = Callable[[slice, NDArray[np.int8]], NDArray[np.bool_]]
-"""Which of some rows, with these outcomes, are left out."""
+"""Takes some rows and their outcomes, and returns which of them to leave out."""
 BOTH_BAD = 3
 NO_WINNER = 4
 LABELS = {"left": LEFT, "tie": TIE, "right": RIGHT, "both_bad": BOTH_BAD}
@@ -45,12 +45,12 @@ def encode_battles(
     scores_decide: bool = False,
     all_votes: bool = False,
 ) -> Battles:
-    """Read a table as `imarena.tables.plain` gives it (text dictionary-encoded, numbers float64).
+    """Encode a table from `imarena.tables.plain` (text dictionary-encoded, numbers float64).
 
-    `both_bad`: ``tie`` or ``exclude``. `missing`: where status_left or status_right says that a side has no output,
-    ``exclude`` the battle or count a ``loss``. `scores_decide`: a judge's battle without a winner is read from its
-    scores (active Elo). `all_votes`: also votes that a campaign's table marks as not counted (tests of raters, excluded
-    raters). A battle without a winner is left out and counted, never made a tie.
+    `both_bad`: ``tie`` or ``exclude``. `missing`: if status_left or status_right says that a side has no output,
+    ``exclude`` the battle or count a ``loss``. `scores_decide`: a judge's battle without a winner is decided by its
+    scores (active Elo). `all_votes`: include votes that a campaign's table marks as not counted (tests of raters,
+    excluded raters). A battle without a winner is left out and counted, never made a tie.
     """
     _choice("--both-bad", both_bad, ("tie", "exclude"))
     _choice("--missing", missing, ("exclude", "loss"))
@@ -87,7 +87,7 @@ def encode_battles(
 
 
 def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
-    """(m,) share of the table's items on which a model gave an output; None where items are not named."""
+    """(m,) share of the table's items for which a model has an output; None if items are not named."""
     if "item" not in table.column_names or table.num_rows == 0:
         return None
     item = _column(table, "item")
@@ -115,7 +115,7 @@ def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:
 def _played(
     models: tuple[str, ...], left: CodeArray, right: CodeArray
 ) -> tuple[tuple[str, ...], CodeArray, CodeArray, tuple[str, ...]]:
-    """Leave out models that have no battle left."""
+    """Drop models without any battle left."""
     played = used_codes(len(models), left, right)
     if played.all():
         return models, left, right, ()
@@ -146,7 +146,7 @@ def _column(table: Any, name: str) -> CodedColumn:
 def _kept(
     n: int, outcomes: Outcomes, rules: Sequence[tuple[str, Rule]]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], dict[str, int]]:
-    """(n,) outcomes, (n,) which rows no rule leaves out, and how many each does: the first one counts."""
+    """(n,) outcomes, (n,) rows to keep, and how many rows each rule leaves out; the first matching rule counts."""
     codes, kept, excluded = (
         ColumnWriter(np.int8, n),
         ColumnWriter(bool, n),
@@ -186,7 +186,7 @@ def _outcomes(table: Any, scores_decide: bool) -> Outcomes:
 
 
 def _failed(table: Any, name: str) -> Callable[[slice], NDArray[np.bool_]]:
-    """Which of some rows have a side without an output."""
+    """Return a function that says which of some rows have no output on this side."""
     if name not in table.column_names:
         return lambda rows: np.zeros(rows.stop - rows.start, bool)
     column = _column(table, name)
@@ -195,7 +195,7 @@ def _failed(table: Any, name: str) -> Callable[[slice], NDArray[np.bool_]]:
 
 
 def _failed_rules(table: Any, missing: str) -> list[tuple[str, Rule]]:
-    """Battles in which an editor gave no output; with `loss`, where one did, the other wins."""
+    """Rules for battles in which an editor gave no output; with `loss`, the other one wins."""
     left, right = (_failed(table, name) for name in ("status_left", "status_right"))
     if missing == "exclude":
         return [("missing_output", lambda rows, _: left(rows) | right(rows))]
@@ -208,7 +208,7 @@ def _failed_rules(table: Any, missing: str) -> list[tuple[str, Rule]]:
 
 
 def _uncounted_rules(table: Any) -> list[tuple[str, Rule]]:
-    """Votes of a campaign's table that test the rater, or that it marks as not counted with the reason."""
+    """Rules for votes of a campaign's table that test the rater or are marked as not counted, with the reason."""
     rules: list[tuple[str, Rule]] = []
     for name, words in (("purpose", TESTS_OF_RATERS), (NOT_COUNTED, None)):
         if name in table.column_names:
@@ -223,7 +223,7 @@ def _has_code(codes: CodeArray, code: int) -> Rule:
 
 
 def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
-    """A grouping column, None where no row has a name; rows without one are called (none)."""
+    """A grouping column; None if no row has a name. Rows without a name are called (none)."""
     if name not in table.column_names:
         return None
     column = _column(table, name)
@@ -234,7 +234,7 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
         return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
     if unnamed == column.of.size:
         return None
-    of = take_in_parts(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last one
+    of = take_in_parts(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last entry
     return CodedColumn(_part(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
 
 
@@ -261,7 +261,7 @@ def _part(values: NDArray[Any], rows: Any) -> NDArray[Any]:
 
 
 def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
-    """(n, p) left minus right, from NAME or from NAME_left and NAME_right."""
+    """(n, p) left minus right, from the column NAME or from NAME_left and NAME_right."""
     columns = []
     for name in names:
         sides = [_numbers(table, f"{name}_{side}") for side in ("left", "right")]

@@ -1,4 +1,4 @@
-"""From a table of battles (a file, a frame, columns) to boards; boards from files."""
+"""Make boards from tables of battles (a file, a frame, columns), and read boards from files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,7 +58,7 @@ def rank(
 def load_battles(
     data: object, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
 ) -> Any:
-    """Any of the accepted forms as a checked Arrow table."""
+    """Load any of the accepted forms as a checked Arrow table."""
     from imarena.tables import as_table, read_table
 
     if isinstance(data, (str, Path)):
@@ -69,7 +69,7 @@ def load_battles(
 def _load_flat(
     data: object, columns: Mapping[str, str] | None, labels: Mapping[str, str] | None, covariates: Sequence[str]
 ) -> Any:
-    """The same, of a file in columns that are not held in memory; covariates, of which a fit needs all, are."""
+    """Load a table; columns of a file stay on disk unless covariates, which a fit needs in memory, are given."""
     import pyarrow as pa
 
     from imarena.tables import read_table_batches
@@ -80,7 +80,7 @@ def _load_flat(
             if table.num_rows:
                 return table
         except (UserError, pa.ArrowException, OSError, UnicodeDecodeError):
-            pass  # the whole table says which row is wrong, and takes columns whose kind shows late
+            pass  # loading the whole table names the wrong row, and handles columns whose type shows late
     return load_battles(data, columns=columns, labels=labels)
 
 
@@ -96,10 +96,10 @@ def rank_table(
     known_coverage: Mapping[str, float] | None = None,
     all_votes: bool = False,
 ) -> Ranking:
-    """Rank a checked table. What shaped the reading of it goes into the settings.
+    """Rank a checked table. The options for reading it are recorded in the settings.
 
-    `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
-    the table's items that a model was seen on. `all_votes`: see `encode_battles`.
+    `known_coverage` is each model's share of delivered outputs, if the caller knows it; by default, it is the share of
+    the table's items with an output of the model. `all_votes`: see `encode_battles`.
     """
     prepared = _prepare(table, options, both_bad, missing, covariates, all_votes, known_coverage)
     return _rank_prepared(prepared, options, resume, scope)
@@ -107,14 +107,14 @@ def rank_table(
 
 @dataclass(frozen=True)
 class _Prepared:
-    """All that a board needs of a table, so that the table's memory can be freed before it is ranked."""
+    """Everything that a board needs from a table, so that the table's memory can be freed before ranking."""
 
     battles: Battles
     coverage: FloatArray | None
     reading: dict[str, Any]
-    """Settings: what shaped the reading of the table."""
+    """Options with which the table was read, for the settings."""
     losses_possible: bool
-    """Some outputs are missing and could count as losses."""
+    """Missing outputs could be counted as losses."""
 
 
 def _prepare(
@@ -180,13 +180,13 @@ def rank_file(
     if not isinstance(table, BattleFile):
         table = _without_unused(table, reading.get("covariates", ()))
     prepared = _prepare(table, options, **reading)
-    del table  # the largest thing in memory
+    del table  # the largest object in memory
     _release_memory()
     return [sign_ranking(_rank_prepared(prepared, options, resume), data)]
 
 
 def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
-    """Without columns that no board is made from."""
+    """The table without the columns that no board needs."""
     from imarena.tables import KINDS
 
     kind = KINDS["battles"]
@@ -196,14 +196,14 @@ def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
 
 
 def _release_memory() -> None:
-    """Give back to the system what tables took: Arrow keeps it for later tables."""
+    """Return the memory of tables to the system; Arrow keeps it for later tables."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
 
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
-    """One board for each value of a column, in the order of their names. A group that cannot be ranked says why."""
+    """Make one board per value of a column, sorted. A group that cannot be ranked gets a notice with the reason."""
     if by not in table.column_names:
         raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
     groups = split_rows(table, by)
@@ -226,9 +226,9 @@ class RowGroups:
     keys: Any
     """The column as text."""
     values: tuple[str, ...]
-    """Each value once, in the order of their names."""
+    """Each value once, sorted."""
     notices: tuple[Notice, ...]
-    """How many rows have no value and are in no group."""
+    """A notice about rows without a value, which are in no group."""
 
     def rows(self, value: str) -> Any:
         """An Arrow mask over all rows: those with this value."""
@@ -238,7 +238,7 @@ class RowGroups:
 
 
 def split_rows(table: Any, by: str) -> RowGroups:
-    """The rows of each value of the column `by`."""
+    """Split the rows by the values of the column `by`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -256,7 +256,7 @@ def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking
 
 
 def _trimmed(table: Any) -> Any:
-    """Forget names that do not occur in this part."""
+    """Drop dictionary entries that do not occur in this part."""
     import pyarrow as pa
 
     for index, column in enumerate(table.column_names):
@@ -267,7 +267,7 @@ def _trimmed(table: Any) -> Any:
 
 
 def load_outside_board(path: Path) -> tuple[dict[str, float], str | None]:
-    """Ratings by model (higher is better) and the board's date, from model and rating or rank, or from our own JSON."""
+    """Read ratings by model (higher is better) and the date, from columns model and rating or rank, or our JSON."""
     if path.suffix.lower() == ".json":
         return _own_board(path)
     from imarena.tables import read_table
@@ -303,7 +303,7 @@ def _own_board(path: Path) -> tuple[dict[str, float], str | None]:
 
 
 def is_board(path: Path) -> bool:
-    """Is this a board (model and rating or rank) and not a table of battles?"""
+    """Is this file a board (model and rating or rank) rather than a table of battles?"""
     from imarena.tables import column_names
 
     if path.suffix.lower() == ".json":
@@ -313,7 +313,7 @@ def is_board(path: Path) -> bool:
 
 
 def load_ranking(path: Path) -> Ranking:
-    """A board that `rank --json` printed."""
+    """Load a board that `rank --json` printed."""
     try:
         return Ranking.from_json(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Loops that must go battle by battle, compiled on first use and cached. Import this module only where it is needed."""
+"""Loops that must go battle by battle, compiled on first use and cached. Import this module only when needed."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ def _elo(ratings: Any, left: Any, right: Any, outcome: Any, weight: Any, times: 
 
 
 def _credible_step(points: float, lead: float, scale: float, q: float) -> float:
-    """CV-Arena eq. 5 to 7 without K: half a win is half of a win's step and half of a loss's."""
+    """CV-Arena eq. 5 to 7 without K: a tie makes half of a win's step and half of a loss's step."""
     p = 1.0 / (1.0 + math.exp(-lead / scale))
     guess = 0.5 * (1.0 - q)
     won, lost = q * p, q * (1.0 - p)

@@ -19,7 +19,7 @@ Q_JUDGE = 0.8
 
 @dataclass(frozen=True)
 class EloOptions:
-    """Online Elo. `k` is the step; `order` is the rows' or, for a board that does not hang on it, shuffled by seed."""
+    """Online Elo. `k`: the step. `order`: that of the rows or, to be independent of it, shuffled by seed."""
 
     k: float = 4.0
     order: str = "given"
@@ -35,56 +35,56 @@ class ActiveEloOptions:
     q_human: float = 0.99
     """1 - epsilon of appendix E.3."""
     q_judge: float | None = None
-    """Reliability of a judge where no curve is given. None: `Q_JUDGE`, or the judge's calibration where it has one."""
+    """Reliability of a judge without a curve. None: the judge's calibration if it has one, else `Q_JUDGE`."""
     q_by_gap: tuple[tuple[float, float], ...] = ()
-    """Points (score gap, q) of a calibrated curve, read with straight lines between them (appendix E)."""
+    """Points (score gap, q) of a calibrated curve, interpolated linearly (appendix E)."""
     scale_floor: float = 100.0
-    """Least instance scale S, in rating points: without it two outputs near the lowest score would swing the board. S
-    is the mean of both scores on a scale of 0 to 1000, so that the floor is a tenth of any judge's range.
+    """Minimum of the instance scale S, in rating points: without it, two outputs near the lowest score would swing the
+    board. S is the mean of both scores on a scale of 0 to 1000, so the floor is a tenth of any judge's range.
     """
     score_range: ScoreRange | None = None
-    """Lowest and highest score of the judge. None: as `observed_range` finds it in the battles."""
+    """Lowest and highest score of the judge. None: the `observed_range` of the battles."""
     paper_compat: bool = False
     """The paper's z = [s_left >= s_right]: equal scores go to the left side. Otherwise they are half a win."""
 
 
 @dataclass(frozen=True)
 class MixtureOptions:
-    """The order-free form of appendix G. `reliability` says what shares one q: a rater, a source or a score-gap bin."""
+    """The order-free form of appendix G. `reliability`: each rater, source or score-gap bin has its own q."""
 
     reliability: str = "rater"
     gap_bins: int | None = None
-    """Bins of the score gap. None: 5 where reliabilities are estimated, 12 where they are calibrated."""
+    """Bins of the score gap. None: 5 for estimated reliabilities, 12 for calibrated ones."""
     q_human: float | None = 1.0
-    """Fixed reliability of people where the source is known: it holds the scale. None estimates it."""
+    """Fixed reliability of people if the source is known, which fixes the scale. None: estimate it."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to rank. The defaults are the command's: Bradley-Terry, ties as half wins, 1,000 rounds, mean 1000."""
+    """How to rank. The defaults are those of the command: Bradley-Terry, ties as half wins, 1,000 rounds, mean 1000."""
 
     method: str = "bt"
     rounds: int = 1000
     seed: int = 0
     interval: str | None = None
-    """bootstrap, sandwich or none. None: sandwich for mixtures and covariates (refits cost much), else bootstrap."""
+    """bootstrap, sandwich or none. None: sandwich for mixtures and covariates (refits are costly), else bootstrap."""
     cluster: str | None = None
-    """What is resampled. None: items where they are given, else battles."""
+    """What is resampled. None: items if they are given, else battles."""
     level: float = 0.95
     base: float = 10.0
     scale: float = 400.0
     centre: float = 1000.0
     anchors: Mapping[str, float] = field(default_factory=dict)
-    """Models whose ratings are fixed. With anchors the board is not centred."""
+    """Fixed ratings, by model. With anchors, the board is not centred."""
     position: bool = False
     """Fit the advantage of the left side."""
     dimension_weight: str = "count"
     fragility: int | None = None
-    """Also find the fewest votes, items and raters that decide the first place, the top this many, and neighbours."""
+    """Size k: also find the fewest votes, items and raters that decide the first place, the top k, and neighbours."""
     matrices: bool = True
     """Keep the pairwise tables in `details` (boards of up to 100 models)."""
     executor: ExecutorKind = "auto"
-    """Where the rounds of `elo` and `active-elo` are played. It changes no figure."""
+    """Where the rounds of `elo` and `active-elo` run. It does not change any figure."""
     elo: EloOptions = EloOptions()
     active: ActiveEloOptions = ActiveEloOptions()
     mixture: MixtureOptions = MixtureOptions()

@@ -1,4 +1,4 @@
-"""Tables by pair of models: who beat whom, who is predicted to, and how sure the order of two models is."""
+"""Pairwise tables of models: who beat whom, predicted wins, and how certain the order of two models is."""
 
 import math
 
@@ -12,11 +12,11 @@ from imarena.stats import elo_of, win_interval
 
 TOP = 10
 FLAT = 1e-6
-"""An interval of rating points that is not wider has no width but that of rounding."""
+"""An interval of at most this many rating points is only as wide as rounding errors."""
 
 
 def pair_points(battles: Battles) -> tuple[FloatArray, FloatArray]:
-    """(m, m) points of the row model against the column model (a tie is half), and how often they met."""
+    """(m, m) points of the row model against the column model (half for a tie), and how often they met."""
     cells = counts_by_pair(battles)
     left, tie, right = cells.counts.T
     scored, met = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
@@ -35,8 +35,8 @@ def meeting_count(battles: Battles, first: int, second: int) -> float:
 def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[float, float] | None:
     """Ends of first minus second on a board of two models with one battle per unit: the interval of `compare`.
 
-    With few units a resampled interval is too narrow, and two commands must not disagree about the same battles. None
-    for other boards, and where an end is not finite. A unit is an item, or a battle where items are not named.
+    With few units, a resampled interval is too narrow, and two commands must not disagree about the same battles. None
+    for other boards, or if an end is not finite. A unit is an item, or a battle if items are not named.
     """
     if len(battles.models) != 2 or battles.weight is not None or battles.covariates is not None:
         return None
@@ -50,19 +50,19 @@ def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[floa
 
 
 def win_matrix(battles: Battles) -> FloatArray:
-    """(m, m) empirical share of points of the row model against the column model; NaN where they never met."""
+    """(m, m) observed share of points of the row model against the column model; NaN if they never met."""
     scored, met = pair_points(battles)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(met > 0, scored / met, np.nan)
 
 
 def predicted_win_rates(theta: FloatArray) -> FloatArray:
-    """(m, m) probability that the row model beats the column model in one battle, ties left out."""
+    """(m, m) probability that the row model beats the column model in one battle, without ties."""
     return sigmoid(theta[:, None] - theta[None, :])
 
 
 def average_win_rate(theta: FloatArray) -> FloatArray:
-    """(m,) predicted win rate against the `TOP` best other models, met equally often, without ties."""
+    """(m,) predicted win rate, without ties, against the `TOP` best other models with equal weights."""
     chance = predicted_win_rates(theta)
     order = np.argsort(-theta, kind="stable")
     rates = np.empty(theta.size)
@@ -73,14 +73,14 @@ def average_win_rate(theta: FloatArray) -> FloatArray:
 
 
 def centre_draws(draws: FloatArray, estimates: FloatArray) -> FloatArray:
-    """Draws (R, m) moved so that the median of each column is its estimate (m,)."""
+    """Shift draws (R, m) so that the median of each column is its estimate (m,)."""
     return np.asarray(draws - np.median(draws, axis=0) + estimates)
 
 
 def draw_leads(model: int, draws: FloatArray, centre: FloatArray | None = None) -> FloatArray:
-    """(R, m) how far a model stands above each model in every round.
+    """(R, m) how far a model is above each model in every round.
 
-    `centre`: ratings (m,) on whose differences the rounds are centred. Centring the draws of each model is not enough:
+    `centre`: ratings (m,) whose differences the rounds are centred on. Centring the draws of each model is not enough:
     the median of a difference is not the difference of two medians.
     """
     leads = np.asarray(draws[:, model : model + 1] - draws)
@@ -88,20 +88,20 @@ def draw_leads(model: int, draws: FloatArray, centre: FloatArray | None = None) 
 
 
 def share_above(leads: FloatArray) -> FloatArray:
-    """(m,) share of rounds (R, m) that are above zero; a round at zero counts half."""
+    """(m,) share of rounds (R, m) above zero; a round at zero counts half."""
     return np.asarray((leads > 0).mean(axis=0) + 0.5 * (leads == 0).mean(axis=0))
 
 
 def superiority(draws: FloatArray, centre: FloatArray | None = None) -> FloatArray:
-    """(m, m) share of rounds (R, m) in which the row model stands above the column model; a draw counts half."""
+    """(m, m) share of rounds (R, m) in which the row model is above the column model; equal ratings count half."""
     return np.array([share_above(draw_leads(model, draws, centre)) for model in range(draws.shape[1])])
 
 
 def percentile_ends(draws: FloatArray, level: float) -> FloatArray:
     """(2, ...) ends of the percentile interval of draws (R, ...).
 
-    They stand at p (R + 1): a new draw falls outside as often as it should. NumPy's usual 1 + p (R - 1) lies further
-    in, and 300 rounds would hold .944 where .95 is meant.
+    They are at p (R + 1), so that a new draw falls outside as often as it should. NumPy's default of 1 + p (R - 1) is
+    further inside: with 300 rounds, it would cover .944 instead of .95.
     """
     return np.asarray(np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"))
 
@@ -111,7 +111,7 @@ def differences(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(m, m) row minus column: the difference of ratings and the ends of its percentile interval.
 
-    The ends are NaN where every draw is the same: a model and itself, two anchors. `centre`: as in `draw_leads`.
+    The ends are NaN if all draws are the same: a model and itself, two anchors. `centre`: as in `draw_leads`.
     """
     low, high = np.empty((ratings.size,) * 2), np.empty((ratings.size,) * 2)
     for model in range(ratings.size):

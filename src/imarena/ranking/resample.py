@@ -1,9 +1,9 @@
-"""What a bootstrap draws: battles, items or raters, as numbers of times each comes up.
+"""Bootstrap draws of battles, items or raters, as the number of times each unit is drawn.
 
-Units that touch one cell with one weight are interchangeable, so that only how many there are matters: a bootstrap over
-battles costs the same for a thousand and for a billion battles. A bootstrap over items or raters keeps what each of
-them adds to the counts: one small number per item, pair and outcome that occurs, not per battle. Below `EXACT_LIMIT`
-units the draw is multinomial (the number of units stays), above it Poisson.
+Units that add to one cell with the same weight are interchangeable, so only their number matters: a bootstrap over
+battles costs the same for a thousand and for a billion battles. A bootstrap over items or raters stores what each of
+them adds to the counts: one small number per item, pair and outcome that occurs, not per battle. Up to `EXACT_LIMIT`
+units, the draw is multinomial (with a fixed number of units), above it Poisson.
 """
 
 from collections.abc import Callable
@@ -20,27 +20,27 @@ from imarena.tables import ColumnWriter, build_column, filter_column, joined, re
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
-"""Units times rounds that are in memory at once."""
+"""Units times rounds in memory at once."""
 UNITS_AT_ONCE = 2048
 FEW_UNITS = 10
-"""Fewer clusters than this give intervals that are too narrow."""
+"""With fewer clusters than this, intervals are too narrow."""
 TOO_NARROW = "few_units"
-"""The code of the notice on that."""
+"""Code of the notice about too few clusters."""
 
 
 def default_cluster(battles: Battles) -> str:
-    """Items where they are given, else battles."""
+    """Items if they are given, else battles."""
     return "battle" if battles.item is None else "item"
 
 
 def one_unit(battles: Battles, cluster: str) -> bool:
-    """Whether all battles belong to one item or one rater: then there is nothing to resample."""
+    """Do all battles belong to one item or rater, so that there is nothing to resample?"""
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     return codes is not None and codes.n_units <= 1
 
 
 def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
-    """What a user should know about the units that were resampled."""
+    """Notices for the user about the resampled units."""
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if codes is None:
         return []
@@ -54,9 +54,9 @@ def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
 
 @dataclass(frozen=True)
 class Units:
-    """U kinds of unit. `number` (U,) is how many of each there are; `touches` (U, 3K) sparse what one of them adds.
+    """U kinds of units. `number` (U,): how many units of each kind; `touches` (U, 3K) sparse: what one of them adds.
 
-    `touches` is None where kind u is simply entry ``entry[u]`` of the counts.
+    `touches` is None if kind u is simply entry ``entry[u]`` of the counts.
     """
 
     number: FloatArray
@@ -74,7 +74,7 @@ class Units:
         return self.total <= EXACT_LIMIT
 
     def draw(self, rng: np.random.Generator, rounds: int) -> FloatArray:
-        """(3K, rounds) counts of that many resampled boards."""
+        """(3K, rounds) counts of `rounds` resampled boards."""
         if self.touches is not None:
             return self._draw_exact(rng, rounds) if self.exact else self._draw_poisson(rng, rounds)
         if self.exact:
@@ -92,7 +92,7 @@ class Units:
         return np.asarray(self.number / self.number.sum())
 
     def _draw_exact(self, rng: np.random.Generator, rounds: int) -> FloatArray:
-        """Some rounds at a time, one after the other as in one call."""
+        """Draw some rounds at a time, with the same result as in one call."""
         full = np.empty((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // self.number.size)
         for begin in range(0, rounds, step):
@@ -102,9 +102,9 @@ class Units:
         return full
 
     def _draw_poisson(self, rng: np.random.Generator, rounds: int) -> FloatArray:
-        """Some units at a time, one after the other as in one call."""
+        """Draw some units at a time, with the same result as in one call."""
         number = self.number[:, None]
-        if self.touches.dtype.kind == "f":  # sums of weights depend on how they are grouped
+        if self.touches.dtype.kind == "f":  # floating-point sums of weights depend on grouping
             return self._sum(rng.poisson(number, size=(number.size, rounds)).astype(np.float64), 0)
         full = np.zeros((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // rounds)
@@ -114,11 +114,11 @@ class Units:
         return full
 
     def _sum(self, drawn: FloatArray, begin: int) -> FloatArray:
-        """(3K, rounds) what units from `begin` on add; `drawn` (some, rounds) says how many times each comes up."""
+        """(3K, rounds) what units from `begin` on add; `drawn` (some, rounds) is how often each is drawn."""
         if self.touches.dtype.kind == "f":
             return np.ascontiguousarray(self.touches.T @ drawn)
         full = np.zeros((self.size, drawn.shape[1]))
-        for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product makes eight bytes of every count on the way
+        for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product temporarily needs eight bytes per count
             some = drawn[start : start + UNITS_AT_ONCE]
             full += self.touches[begin + start : begin + start + len(some)].T @ some
             release_pages()
@@ -126,7 +126,7 @@ class Units:
 
 
 def battle_units(counts: FloatArray) -> Units:
-    """Battles without weights: the counts (K, 3) say all."""
+    """Units for battles without weights, from the counts (K, 3) alone."""
     flat = counts.ravel()
     entry = np.flatnonzero(flat)
     return Units(number=flat[entry], entry=entry, touches=None, size=flat.size)
@@ -134,19 +134,19 @@ def battle_units(counts: FloatArray) -> Units:
 
 @dataclass(frozen=True)
 class BattleParts:
-    """n battles whose places in the counts and whose units are computed some at a time."""
+    """n battles whose entries in the counts and whose units are computed for some rows at a time."""
 
     n: int
     entry: Callable[[int, int], IntArray]
-    """Where the battles from one row up to another stand in the flat counts."""
+    """Entries in the flat counts of the battles from one row up to another."""
     unit: Callable[[int, int], IntArray]
-    """Their clusters."""
+    """Clusters of the battles from one row up to another."""
     weight: FloatArray | None = None
-    """(n,) what each battle adds; 1 without it."""
+    """(n,) what each battle adds; None: 1."""
 
 
 def grouped_units(battles: BattleParts, n_units: int, size: int) -> Units:
-    """Weighted battles, or clusters (items, raters)."""
+    """Units for weighted battles or clusters (items, raters)."""
     from scipy.sparse import csr_matrix
 
     touches = _added_up(battles, (n_units, size))
@@ -171,10 +171,10 @@ def grouped_units(battles: BattleParts, n_units: int, size: int) -> Units:
 
 
 def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
-    """(units, 3K) sparse, what each unit adds, in the smallest type that holds it."""
+    """(units, 3K) sparse: what each unit adds, in the smallest sufficient number type."""
     from scipy.sparse import csr_matrix
 
-    if battles.weight is not None:  # sums of weights depend on the order: all at once
+    if battles.weight is not None:  # floating-point sums depend on the order: all at once
         unit, entry = (read(0, battles.n).astype(np.int32) for read in (battles.unit, battles.entry))
         weighted = csr_matrix((battles.weight, (unit, entry)), shape=shape)
         weighted.sum_duplicates()

@@ -1,4 +1,4 @@
-"""Settings of the methods by name: ``k_human=16`` finds its place in the options. One reader for every command."""
+"""Read settings of the methods by name, such as ``k_human=16``, into the options. All commands use this reader."""
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -9,14 +9,14 @@ from imarena.ranking.options import Options
 from imarena.stats import score_range_from
 
 WHOLE = ("base", "scale", "centre")
-"""Settings of the board itself, not of a method."""
+"""Settings of the board, not of a method."""
 METHOD_PARTS = ("elo", "active", "mixture")
 EPSILON = "epsilon"
 """The paper's name: q_human = 1 - epsilon (CV-Arena E.3)."""
 
 
 def with_settings(options: Options, assignments: Iterable[str] | None, reliability: str | None = None) -> Options:
-    """Put every ``key=value`` where it belongs. `reliability` says what shares one q in the mixture."""
+    """Apply every ``key=value`` to the options. `reliability`: see `MixtureOptions`."""
     parts: dict[str, Any] = {name: getattr(options, name) for name in METHOD_PARTS}
     if reliability is not None:
         parts["mixture"] = replace(options.mixture, reliability=reliability)

@@ -1,4 +1,4 @@
-"""One line that holds all that changes a board's numbers. Two boards with one signature have the same numbers."""
+"""One line with everything that affects a board's numbers. Two boards with the same signature have the same numbers."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ _SAFE = " +-._/,@#()="
 _SHORT = 12
 AT_ONCE = 50_000
 _SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
-"""Settings that follow from others, or only say something in words."""
+"""Settings that follow from others or are only descriptive."""
 
 
 def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
-    """The line for a board; `data` says what it was made from."""
+    """The signature of a board; `data` describes what it was made from."""
     settings = {name: value for name, value in _flat(ranking.settings) if name not in data}
     parts = {"imarena": VERSION, **data, "method": ranking.method, **settings}
     parts |= {f"group.{name}": value for name, value in sorted(ranking.scope.items())}
@@ -30,14 +30,14 @@ def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
 
 
 def sign_ranking(ranking: Ranking, data: Mapping[str, str]) -> Ranking:
-    """The board with its signature, and the key under which it is stored once."""
+    """The board with its signature, and with a hash of it as the key for storing the board once."""
     line = signature(ranking, data)
     settings = {**ranking.settings, SIGNATURE: line, CONTENT_KEY: sha256_hex(line.encode())}
     return ranking.model_copy(update={"settings": settings})
 
 
 def table_data(table: Any) -> dict[str, str]:
-    """What a table of battles holds: its number of battles and items, each with a hash."""
+    """Describe a table of battles: the number of its battles and items, each with a hash, and its data sets."""
     digest, names = hashlib.blake2b(digest_size=16), table.column_names  # twice as fast as SHA-256 here
     for name in sorted(names):
         digest.update(name.encode())
@@ -70,17 +70,17 @@ def _update_names(digest: Any, names: Sequence[str | None]) -> None:
 
 
 def signed_numbers(numbers: NDArray[np.float64]) -> Iterator[Any]:
-    """The bytes of a column of numbers, NaN where there is none: where those are, if anywhere, and the numbers."""
+    """The bytes of a column of numbers: which are missing (NaN), if any, followed by the numbers."""
     if any(np.isnan(numbers[rows]).any() for rows in row_slices(numbers.size)):
         yield from (np.isnan(numbers[rows]).data for rows in row_slices(numbers.size))
     yield from (np.where(np.isnan(numbers[rows]), 0.0, numbers[rows]).data for rows in row_slices(numbers.size))
 
 
 def _update(digest: Any, column: Any) -> None:
-    """Hash a column: the words of a dictionary and the place of each row in it, the numbers, or what else it holds."""
+    """Hash a column: a dictionary and the codes of the rows, the numbers, or the text of its values."""
     import pyarrow as pa
 
-    if hasattr(column, "num_chunks"):  # some versions of Arrow give a chunked array back, also an empty one
+    if hasattr(column, "num_chunks"):  # some versions of Arrow return a chunked array, possibly empty
         column = column.chunk(0) if column.num_chunks else pa.nulls(0)
     if hasattr(column, "dictionary"):
         _update_names(digest, column.dictionary.to_pylist())
@@ -91,14 +91,14 @@ def _update(digest: Any, column: Any) -> None:
             column = column.fill_null(0)
         digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
     else:
-        for begin in range(0, max(len(column), 1), AT_ONCE):  # as `repr` of the whole list, without making it
+        for begin in range(0, max(len(column), 1), AT_ONCE):  # same as `repr` of the whole list, without building it
             digest.update(b", " if begin else b"[")
             digest.update(listed_text(column.slice(begin, AT_ONCE)).encode("utf-8", "surrogatepass"))
         digest.update(b"]")
 
 
 def listed_text(column: Any) -> str:
-    """What is between the brackets of the `repr` of a list; each text is looked at once."""
+    """The `repr` of a list without its brackets; each distinct text is converted only once."""
     import pyarrow as pa
 
     if not pa.types.is_string(column.type):
@@ -122,7 +122,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def explain_signature(line: str) -> list[tuple[str, str, str]]:
-    """The parts of a signature: name, value, and what it means. Raises `UserError` where it is none."""
+    """The parts of a signature: name, value, and meaning. Raises `UserError` if it is not a signature."""
     parts = [part.partition(":") for part in line.strip().replace("\\|", "|").split("|")]  # Markdown escapes it
     if len(parts) < 2 or any(not colon for _, colon, _ in parts) or parts[0][0] != "imarena":
         raise UserError(

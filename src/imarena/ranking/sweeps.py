@@ -1,4 +1,4 @@
-"""Models that won or lost every battle: resampling them shows no variation, so other evidence has to bound them."""
+"""Models that won or lost every battle: resampling shows no variation, so other evidence must bound their ratings."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -12,15 +12,15 @@ from imarena.ranking.likelihood.likelihoods import sigmoid
 from imarena.ranking.pairs import pair_points
 
 _RIDGE = 1e-3
-"""Keeps the fit finite where its data do not; far below the weight of one battle."""
+"""Keeps the fit finite if the data do not; far smaller than the weight of one battle."""
 _FARTHEST = 4.0
 """The longest step of Newton's method."""
 
 
 def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, int, int]]:
-    """Pairs with one of these models in which one won every battle: winner, loser, and on how many units they met.
+    """Pairs with one of these models in which one model won every battle: winner, loser, and number of units.
 
-    A unit is an item, or a battle where items are not named: several battles on one item are no separate evidence.
+    A unit is an item, or a battle if items are not named: several battles on one item are not separate evidence.
     """
     rows, unit = _battles_of(battles, models)
     low, high = np.minimum(battles.left[rows], battles.right[rows]), np.maximum(battles.left[rows], battles.right[rows])
@@ -35,25 +35,25 @@ def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, i
 
 
 def least_lead(units: int, level: float, per_log: float) -> float:
-    """The lower end, in rating points, of the exact interval (Clopper and Pearson) of a sweep over n units.
+    """The lower end, in rating points, of the exact interval (Clopper and Pearson) for a sweep over `units`.
 
-    It has no upper end. `per_log`: rating points per unit of natural-log odds.
+    The interval has no upper end. `per_log`: rating points per unit of natural-log odds.
     """
     share = ((1 - level) / 2) ** (1 / units)
     return math.log(share / (1 - share)) * per_log
 
 
 def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> NDArray[np.bool_]:
-    """(m, m) True where the row's model surely is above the column's; one of them is in `swept` (True: it won all).
+    """(m, m) True if the row's model surely is above the column's; one of them is in `swept` (True: it won all).
 
-    A test of equality: the two are made one model, all are fitted, and the sweep has a probability by that fit. Battles
-    on one unit count as one, since nothing shows how far they agree by chance. Above a model that cannot be told from
-    the sweeper, all stronger ones cannot be either.
+    A test of equality: the two are merged into one model, all models are fitted, and the fit gives the probability of
+    the sweep. Battles on one unit count as one, since nothing shows how far they agree by chance. If a model cannot be
+    separated from the one with the sweep, neither can any stronger one.
     """
     points, met = pair_points(battles)
     theta = _strengths(points, met)
     above = np.zeros(points.shape, bool)
-    for winner, loser, units in clean_sweeps(battles, swept):  # the exact interval of the two alone
+    for winner, loser, units in clean_sweeps(battles, swept):  # by the exact interval of these two models
         above[winner, loser] = least_lead(units, level, 1) > 0 and (
             swept.get(winner, False) or not swept.get(loser, True)
         )
@@ -63,7 +63,7 @@ def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> N
         rivals = np.array([other for other in np.argsort(theta, kind="stable") if other != model])
         if not won:
             rivals = rivals[::-1]
-        few, many = 0, rivals.size  # the first `few` rivals, weakest first, are settled; from `many` on none is
+        few, many = 0, rivals.size  # the first `few` rivals, weakest first, are separated; from `many` on, none
         while few < many:
             middle = (few + many) // 2
             chance = share * _log_chance(points, met, model, int(rivals[middle]), theta, won=won)
@@ -75,7 +75,7 @@ def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> N
 def widened_ranks(
     ends: tuple[list[int | None], list[int | None]], above: NDArray[np.bool_], swept: Mapping[int, bool]
 ) -> tuple[list[int | None], list[int | None]]:
-    """Ends of ranks from resampling, widened where the order of a swept model and another is not sure."""
+    """Ends of ranks from resampling, widened if the order of a swept model and another is not certain."""
     low, high = [*ends[0]], [*ends[1]]
     for model, won in swept.items():
         others = np.arange(len(above)) != model
@@ -99,7 +99,7 @@ def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None 
 
 
 def _log_chance(points: FloatArray, met: FloatArray, model: int, rival: int, theta: FloatArray, *, won: bool) -> float:
-    """Logarithm of the probability that the model wins (or loses) all it fought, if it is as good as the rival."""
+    """Log probability that the model wins (or loses) all its battles if it is as good as the rival."""
     kept = np.arange(len(points)) != model
     joined = points.copy()
     joined[rival] += points[model]
@@ -114,7 +114,7 @@ def _log_chance(points: FloatArray, met: FloatArray, model: int, rival: int, the
 
 
 def _strengths(points: FloatArray, met: FloatArray, start: FloatArray | None = None) -> FloatArray:
-    """(m,) natural-log strengths of Bradley and Terry with a very weak prior, from points and numbers of battles."""
+    """(m,) Bradley-Terry strengths (natural log) with a very weak prior, from points and numbers of battles."""
     theta = np.zeros(len(points)) if start is None else start.copy()
     for _ in range(50):
         share = sigmoid(theta[:, None] - theta[None, :])
@@ -128,6 +128,6 @@ def _strengths(points: FloatArray, met: FloatArray, start: FloatArray | None = N
 
 
 def _battles_of(battles: Battles, models: Collection[int]) -> tuple[IntArray, IntArray]:
-    """The rows in which these models fought, and the unit of each."""
+    """The rows with battles of these models, and the unit of each row."""
     rows = np.flatnonzero(np.isin(battles.left, [*models]) | np.isin(battles.right, [*models]))
     return rows, rows if battles.item is None else battles.item.units()[rows]

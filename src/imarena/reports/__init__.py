@@ -1,4 +1,4 @@
-"""Tables, plots, HTML."""
+"""Tables, plots and HTML reports."""
 
 import lazy_loader
 

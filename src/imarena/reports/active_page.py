@@ -1,4 +1,4 @@
-"""The Active Elo report as a page: one section per table or figure of CV-Arena, and in words what was used."""
+"""The Active Elo report as a page: one section per table or figure of CV-Arena, with the settings in words."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +15,11 @@ ORIGINS = {
     "judge": "the range that the judge declares",
     "scores": "a range rounded outward from the scores",
 }
-"""Where the range of a judge's scores comes from."""
+"""The origin of the range of a judge's scores, in words."""
 
 
 def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | None = None) -> Page:
-    """The document of `imarena route report` as a page; `plots` names the picture files by figure."""
+    """Make a page from the document of `imarena route report`; `plots` names the image files by figure."""
     files = plots or {}
     sections = [
         _boards(document, files),
@@ -69,7 +69,7 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
 
 
 def describe_settings(name: str, settings: dict[str, Any]) -> str:
-    """How a board was made, in one sentence."""
+    """Describe in one sentence how a board was made."""
     parts = []
     if "q" in settings:
         parts.append(f"the judge's reliability is q = {settings['q']}")
@@ -125,7 +125,7 @@ def _deferral(document: dict[str, Any]) -> Section:
 
 
 def _gates_sentence(document: dict[str, Any]) -> str:
-    """Which pairs go to people, and on which scale the judge's scores are."""
+    """Say which pairs go to people, and what the scale of the judge's scores is."""
     conditions = []
     if document["tau"] is not None:
         conditions.append(f"both scores are at least {document['tau']:,.1f}")
@@ -205,7 +205,7 @@ def _others(document: dict[str, Any]) -> list[Section]:
 
 
 def write_active_report(document: dict[str, Any], folder: Path) -> Path:
-    """The document as a folder that opens in a browser: index.html, report.md and the plots."""
+    """Write the document as a folder that opens in a browser: index.html, report.md and the plots."""
     if folder.suffix.lower() in (".md", ".html", ".htm") or folder.is_file():
         raise UserError(f"'{folder}' is no folder.", hint="The report is a folder: name one, such as --out active.")
     try:

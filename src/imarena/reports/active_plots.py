@@ -13,8 +13,8 @@ MANY = 2
 
 
 def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
-    """Points: raw agreement of equal-count bins. Line and band: the fitted curve with its interval, at the bins; a
-    piecewise constant curve steps at the bins' edges.
+    """Points show the raw agreement of equal-count bins, line and band the fitted curve with its interval at the bins.
+    A piecewise constant curve has its steps at the bins' edges.
     """
     import altair as alt
 
@@ -26,7 +26,7 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
         )
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=alt.X("gap:Q", title="score gap"))
-    # bands of many groups would hide each other: then only the first (all pairs) has one
+    # bands of many groups would hide each other: in that case only the first (all pairs) has one
     whole = base if len(curves) <= MANY else base.transform_filter(alt.datum.group == curves[0]["group"])
     scale = alt.Scale(domain=[0, 1])
     colour = alt.Color("group:N", title=None)
@@ -57,7 +57,7 @@ def _line(curve: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def save_reliability(judge: str, curves: list[dict[str, Any]], path: Path) -> Path:
-    """Save it; the ending says how: png, svg or html."""
+    """Save the reliability chart as PNG, SVG or HTML, depending on the ending of `path`."""
     if path.suffix.lower() not in (".png", ".svg", ".html"):
         raise UserError(f"Cannot save a plot as '{path.suffix}'.", hint="Use .png, .svg or .html.")
     try:
@@ -69,8 +69,8 @@ def save_reliability(judge: str, curves: list[dict[str, Any]], path: Path) -> Pa
 
 
 def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple[str, str]]:
-    """Save every figure that the document of `imarena route report` has data for; by figure the names of its files, for
-    light pages and for dark ones.
+    """Save every figure for which the document of `imarena route report` has data; returns the names of its files, for
+    light and for dark pages, by figure.
     """
     charts = {
         "bootstrap": bootstrap_chart(document["boards"]),
@@ -86,10 +86,10 @@ def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple
 
 
 def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
-    """One panel a setting: the ratings of its ten best with the intervals of resampled boards (figure 4)."""
+    """One panel per setting: the ratings of its ten best with the intervals of resampled boards (figure 4)."""
     import altair as alt
 
-    scale = alt.Scale(nice=True, zero=False)  # each setting has a scale of its own: their ratings cannot be compared
+    scale = alt.Scale(nice=True, zero=False)  # ratings of different settings cannot be compared
     panels = []
     for name, rows in boards.items():
         best = rows[:TOP]
@@ -105,7 +105,7 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
 
 
 def top_ten_wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str, dict[str, float] | None]) -> Any:
-    """One panel a setting: the average win rate of its ten best against the ten best (figure 3)."""
+    """One panel per setting: the average win rate of its ten best against the ten best (figure 3)."""
     import altair as alt
 
     panels = []

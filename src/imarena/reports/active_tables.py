@@ -1,4 +1,4 @@
-"""The tables of the Active Elo report: rows of a document; figures that do not exist are left empty."""
+"""The tables of the Active Elo report, from the rows of a document; missing figures are empty."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ TITLES = {
     "human": "human only",
     "judge": "judge only",
 }
-"""The settings in words; others keep their name."""
+"""The settings in words; other settings keep their name."""
 
 
 def title_of(setting: str) -> str:
@@ -22,7 +22,7 @@ def title_of(setting: str) -> str:
 
 
 def boards_table(boards: dict[str, list[dict[str, Any]]]) -> Table:
-    """A row per model in the order of the first board; rank, rating and interval by each setting."""
+    """One row per model in the order of the first board, with rank, rating and interval for each setting."""
     names = list(boards)
     rows = {name: {row["model"]: row for row in boards[name]} for name in names}
     models = list(dict.fromkeys(row["model"] for name in names for row in boards[name]))
@@ -42,7 +42,7 @@ def _standing(row: dict[str, Any] | None) -> str:
 
 
 def ratings_table(groups: dict[str, dict[str, Any]], setting: str, title: str) -> Table | None:
-    """One setting's ratings with ranks, a row per model and a column per group."""
+    """The ratings and ranks of one setting, with a row per model and a column per group."""
     held = {name: group["boards"][setting] for name, group in groups.items() if setting in group["boards"]}
     if not held:
         return None
@@ -54,7 +54,7 @@ def ratings_table(groups: dict[str, dict[str, Any]], setting: str, title: str) -
 
 
 def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -> Table:
-    """Lines of a simulated comparison: Acc_H, Spearman and RankStd, each with its interval."""
+    """The results of a simulated comparison: Acc_H, Spearman and RankStd, each with its interval."""
     figures = (("Acc_H", "accuracy", ".3f"), ("Spearman", "spearman", ".3f"), ("RankStd", "rank_std", ".2f"))
     head = [
         *([Column(what)] if what else []),
@@ -83,7 +83,7 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
 
 
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Table:
-    """Any rows; floats with three decimals, None empty."""
+    """A table of any rows; floats have three decimals, None is empty."""
     lines = tuple(tuple(row) for row in rows)
     shown = (
         Column(name, ".3f" if any(isinstance(line[index], float | Range) for line in lines) else "")

@@ -1,4 +1,4 @@
-"""Charts of a page: one SVG that takes its colours of text and lines from the page, and files beside a folder."""
+"""Charts: as an SVG inside a page, with text and lines in the page's colours, and as files in a folder."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +8,7 @@ from typing import Any
 from imarena.reports.tables import printable
 
 BLUE, ORANGE = "#3b78c4", "#d97a1f"
-"""Legible on white paper and on a dark page."""
+"""Legible on white paper and on dark pages."""
 _LINE = {"domainColor": "currentColor", "tickColor": "currentColor", "gridColor": "currentColor", "gridOpacity": 0.15}
 _WORDS = {"labelColor": "currentColor", "titleColor": "currentColor", "labelFontSize": 12, "titleFontSize": 12}
 _PAGE: dict[str, Any] = {
@@ -30,7 +30,7 @@ _FILE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Chart:
-    """A Vega-Lite chart with its name (of files) and its caption."""
+    """A Vega-Lite chart with its file name and caption."""
 
     name: str
     caption: str
@@ -38,13 +38,13 @@ class Chart:
 
     @cached_property
     def svg(self) -> str:
-        """For a page: words and lines take the colour of the text around them."""
+        """The chart as an SVG for a page; text and lines take the colour of the surrounding text."""
         import vl_convert
 
         return str(vl_convert.vegalite_to_svg({**self.spec, "config": _PAGE}))
 
     def save(self, folder: Path) -> str:
-        """Write it as PNG and SVG on white; gives the name of the PNG file."""
+        """Write the chart as PNG and SVG on white; returns the name of the PNG file."""
         import vl_convert
 
         spec = {**self.spec, "config": _FILE}
@@ -55,7 +55,7 @@ class Chart:
 
 
 def chart_of(name: str, caption: str, drawn: Any) -> Chart:
-    """The chart that Altair drew. Control characters in names, which no SVG may have, are shown as codes."""
+    """Make a chart from an Altair chart. Control characters in names, which are invalid in SVG, are shown as codes."""
     spec: dict[str, Any] = drawn.to_dict()
     return Chart(name, caption, {key: _plain(value) for key, value in spec.items() if key != "config"})
 

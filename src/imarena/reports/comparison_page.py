@@ -1,4 +1,4 @@
-"""The page of a comparison of two models: the verdict, and the items where the two differ most, side by side."""
+"""The page that compares two models: the verdict, and the items where the two differ most, side by side."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from imarena.stats import PLAIN_ELO, ComparisonVerdict, items_needed, win_rate
 
 @dataclass(frozen=True)
 class ComparedItem:
-    """An item that one of the two is ahead on. `gap`: by how much, on the judge's own scale, where it has one."""
+    """An item on which one of the two is ahead. `gap`: by how much, on the judge's own scale, if it has one."""
 
     item: Item
     old: Output
@@ -25,7 +25,7 @@ class ComparedItem:
 
 @dataclass(frozen=True)
 class ComparisonFigures:
-    """What the page says of two models."""
+    """The figures of the page about two models."""
 
     old_name: str
     new_name: str
@@ -38,7 +38,7 @@ class ComparisonFigures:
 def build_comparison_page(
     figures: ComparisonFigures, items: Sequence[ComparedItem], picture: Callable[[ImageRef], str]
 ) -> Page:
-    """The page. `items`: the clearest ones first; `picture` gives the file of an image, '' where there is none."""
+    """Build the page. `items`: the clearest ones first; `picture` returns the file of an image, or ''."""
     sections = [_result(figures)]
     for name, new_ahead in ((figures.new_name, True), (figures.old_name, False)):
         exhibits = tuple(_exhibit(figures, item, picture) for item in items if item.new_ahead == new_ahead)
@@ -50,7 +50,7 @@ def build_comparison_page(
 
 
 def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
-    """The figures behind the verdict, in a sentence."""
+    """The figures behind the verdict, in one sentence."""
     if verdict.win_rate is None or verdict.win_rate_low is None or verdict.win_rate_high is None:
         return "No item has a verdict on both outputs."
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
@@ -63,7 +63,7 @@ def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
 
 
 def elo_text(verdict: ComparisonVerdict) -> str:
-    """The difference in Elo points with its interval; a clean sweep has one end only."""
+    """The difference in Elo points with its interval; after a clean sweep, it has only one end."""
     low, high = verdict.elo_low, verdict.elo_high
     if verdict.elo is not None and low is not None and high is not None:
         return f"In Elo points: {verdict.elo:+.0f} ({low:+.0f} to {high:+.0f})."
@@ -77,7 +77,7 @@ def _level(verdict: ComparisonVerdict) -> str:
 
 
 def next_step_text(verdict: ComparisonVerdict) -> str:
-    """How many more items would settle it, and what these items can show."""
+    """How many more items would settle the comparison, and what the current items can show."""
     if verdict.n_items == verdict.ties:
         return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
@@ -93,7 +93,7 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
 
 
 def _plain_difference(verdict: ComparisonVerdict) -> str:
-    """How many items would show a difference that people notice; empty where ties leave no room for one."""
+    """How many items would show a difference that people notice; empty if there are too many ties for one."""
     tie_rate = verdict.ties / verdict.n_items
     if win_rate(PLAIN_ELO) > 1 - tie_rate / 2:
         return ""

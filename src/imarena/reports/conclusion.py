@@ -1,4 +1,4 @@
-"""What a board says, in one sentence: which model is ahead, by how much, and whether the data settle it."""
+"""The conclusion of a board in one sentence: which model is ahead, by how much, and whether that is certain."""
 
 from collections.abc import Sequence
 
@@ -21,9 +21,9 @@ _SEPARATED = "separate them from the others"
 
 
 def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") -> str:
-    """The sentence; empty for a board without two models. `noun`: what is ranked; `source`: whose verdicts to name.
+    """The conclusion; empty for a board with fewer than two models. `noun`: what is ranked; `source`: whose verdicts.
 
-    Groups of models that never met have a sentence each.
+    Each group of models that never met the others gets its own sentence.
     """
     if len(ranking.models) < 2:
         return ""
@@ -42,7 +42,7 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
 
 
 def reading_help(ranking: Ranking) -> str:
-    """What the words of the conclusion mean, for somebody who reads a report for the first time."""
+    """Explain the terms of the conclusion for first-time readers of a report."""
     texts = ["An editor is a model or program that makes images. A battle compares the outputs of two editors."]
     scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
     if ranking.method == "bt" and isinstance(scale, int | float) and isinstance(odds, int | float):
@@ -61,7 +61,7 @@ def reading_help(ranking: Ranking) -> str:
 
 
 def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
-    """What a board of models that met says."""
+    """The conclusion of a board whose models all met."""
     first, second = ranking.models[:2]
     number, level = counted(len(ranking.models), noun), interval_level_text(ranking)
     leaders = [standing.model for standing in ranking.models if standing.rank == first.rank]
@@ -83,11 +83,11 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     if unknown:
         names = listed(unknown, _LISTED)
         return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
-    chance = "" if all(pair.high is None for pair in pairs) else _chance(ranking)  # a sweep has an exact interval
+    chance = "" if all(pair.high is None for pair in pairs) else _chance(ranking)  # sweeps have exact intervals
     low, high = pairs[0].low, pairs[0].high
-    if low is None or low <= 0:  # one of the two won or lost every battle
+    if low is None or low <= 0:  # one of the two models won or lost every battle
         lead = f"the battles of all models together show it ({level} confidence)"
-    elif high is None:  # it won every battle: how far it is ahead is anybody's guess
+    elif high is None:  # it won every battle: its lead is unbounded
         lead = f"at least {_points(low)} points ahead of {second.model} ({level} interval, without an upper end)"
     else:
         lead = f"{ahead} ({level} interval {_points(low)} to {_points(high)})"
@@ -95,7 +95,7 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
 
 
 def _why_unknown(ranking: Ranking) -> str:
-    """Why nothing is known about the lead of the first model."""
+    """Why the lead of the first model is uncertain."""
     if any(standing.note == "only one item" for standing in ranking.models[:2]):
         return "battles on only one item are not enough evidence to say which is better"
     if (units := too_few_units(ranking)) and ranking.settings.get("interval") not in (None, "none"):
@@ -106,7 +106,7 @@ def _why_unknown(ranking: Ranking) -> str:
 
 
 def _chance(ranking: Ranking) -> str:
-    """A sentence about a lead that rests on too few items; empty where there are enough."""
+    """A warning about a lead that is based on too few items; empty if there are enough."""
     few = few_units_text(ranking)
     return few and f" {few}, and the lead may be chance."
 
@@ -126,12 +126,12 @@ def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) 
 
 
 def _not_separated(pairs: Sequence[PairDifference]) -> tuple[list[str], list[str]]:
-    """The models that a first model is not significantly better than: by the intervals, and without intervals."""
+    """The models that a leader is not significantly better than: by their intervals, and for lack of intervals."""
     rivals = dict.fromkeys(pair.below for pair in pairs if not pair.settled and pair.low is not None)
     unknown = dict.fromkeys(pair.below for pair in pairs if not pair.settled and pair.low is None)
     return [*rivals], [*unknown]
 
 
 def _points(value: float) -> str:
-    """Rating points without decimals; a lead below one point is not shown as none."""
+    """Rating points without decimals; a lead below one point is not shown as 0."""
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1g}"

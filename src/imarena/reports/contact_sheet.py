@@ -1,4 +1,4 @@
-"""The contact sheet as a page of its own: nothing is loaded from elsewhere, so that it can be opened from a folder."""
+"""The contact sheet as a self-contained page that can be opened from a folder."""
 
 import base64
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from datetime import datetime
 from imarena.reports.tables import render_template
 
 STALE_S = 90
-"""A page that is older than this and does not say that its run ended tells so: the process may have been killed."""
+"""If a page of an unfinished run is older than this many seconds, it says that the process may have been killed."""
 
 
 @dataclass(frozen=True)
 class ContactSheetCell:
-    """A small JPEG, words below it, and what went wrong where there is no picture."""
+    """A small JPEG and the text below it, or an error if there is no image."""
 
     picture: bytes | None = None
     words: str = ""
@@ -21,13 +21,13 @@ class ContactSheetCell:
 
     @property
     def data(self) -> str:
-        """The picture in base64."""
+        """The image in base64."""
         return base64.b64encode(self.picture or b"").decode("ascii")
 
 
 @dataclass(frozen=True)
 class ContactSheetRow:
-    """One item: its key, the instructions of its turns, the source and a cell for each editor."""
+    """One item: its key, the instructions of its turns, the source and one cell per editor."""
 
     key: str
     instructions: tuple[str, ...]
@@ -36,14 +36,14 @@ class ContactSheetRow:
 
 @dataclass(frozen=True)
 class ContactSheetPage:
-    """All that the page says."""
+    """The content of the page."""
 
     editors: tuple[str, ...]
     rows: tuple[ContactSheetRow, ...]
     outputs: Mapping[str, int]
     done_before: int
     left_out: tuple[int, int]
-    """Items and editors that the sheet has no room for."""
+    """Number of items and of editors that do not fit on the sheet."""
     drawn_at: datetime
     every_s: float
     ended: bool
@@ -51,7 +51,7 @@ class ContactSheetPage:
 
 
 def contact_sheet_html(drawn: ContactSheetPage) -> str:
-    """The page's text."""
+    """The HTML of the page."""
     return render_template(
         "contact_sheet.html.j2", sheet=drawn, state=_state(drawn), counts=_counts(drawn), stale_s=STALE_S
     )

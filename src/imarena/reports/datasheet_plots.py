@@ -1,4 +1,4 @@
-"""Plots of a data sheet: tasks, sources, resolution, and a cloud of the instructions' keywords. Saved as SVG."""
+"""Plots of a data sheet as SVG: tasks, sources, resolution, and a word cloud of the instructions."""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def save_datasheet_plots(
 
 
 def bar_chart(title: str, counts: Mapping[str, int]) -> str:
-    """Horizontal bars, in the order given."""
+    """Horizontal bars, in the given order."""
     most = max(counts.values())
     room = _WIDTH - LABEL_WIDTH - 60
     lines = []
@@ -48,7 +48,7 @@ def bar_chart(title: str, counts: Mapping[str, int]) -> str:
 
 
 def keyword_cloud(keywords: Mapping[str, int]) -> str:
-    """Words on a spiral from the middle, larger where they are more frequent; none covers another."""
+    """Words on a spiral from the centre, larger if they are more frequent, without overlap."""
     most = max(keywords.values())
     placed: list[tuple[float, float, float, float]] = []
     texts = []

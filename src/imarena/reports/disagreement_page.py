@@ -1,4 +1,4 @@
-"""Where a judge and people disagree most: tables for the terminal, and a page with the images and both sides' words."""
+"""Where a judge and people disagree most: tables for the terminal, and a page with images and both sides' comments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RATED, VOTED = "rating", "vote"
 
 @dataclass(frozen=True)
 class ShownImage:
-    """An image of a disagreement: what it is, and what to write under it."""
+    """An image of a disagreement, with its caption and a note below it."""
 
     caption: str
     image: ImageRef | None
@@ -29,7 +29,7 @@ class RatedFigures:
     judge_score: float | str
     people_mean: float | str
     difference: float | None
-    """The judge's rank less people's, below 0 where the judge is too strict."""
+    """The judge's rank minus people's; below 0 if the judge is too strict."""
     ratings: tuple[float, ...]
 
 
@@ -45,7 +45,7 @@ class VotedFigures:
 
 @dataclass(frozen=True)
 class ShownDisagreement:
-    """One output or pair, with what the judge and people answered and said."""
+    """One output or pair, with the answers and comments of the judge and of people."""
 
     kind: str
     """`rating` or `vote`."""
@@ -68,13 +68,13 @@ class ShownDisagreement:
 
     @property
     def difference(self) -> float:
-        """Ratings: the judge's rank less people's, below 0 where the judge is too strict. Votes have only a size."""
+        """Ratings: the judge's rank minus people's, below 0 if the judge is too strict. Votes: the size."""
         stated = self.figures.difference if isinstance(self.figures, RatedFigures) else None
         return self.size if stated is None else stated
 
     @property
     def direction(self) -> str:
-        """Ratings: what the sign of the difference means."""
+        """Ratings: the meaning of the difference's sign; empty for votes."""
         if self.kind != RATED or not self.difference:
             return ""
         return "too generous" if self.difference > 0 else "too strict"
@@ -91,7 +91,7 @@ class ShownDisagreement:
 
 @dataclass(frozen=True)
 class GroupDisagreement:
-    """How far a judge and people are apart in one task or topic."""
+    """How much a judge and people disagree in one task or topic."""
 
     kind: str
     judge: str
@@ -99,13 +99,13 @@ class GroupDisagreement:
     """`task` or `topic`."""
     value: str
     n: int
-    """Outputs, or pairs on which both chose a side."""
+    """Number of outputs, or of pairs on which both chose a side."""
     opposite: int | None
-    """Votes: pairs with opposite sides."""
+    """Votes: number of pairs with opposite sides."""
     mean_size: float | None
-    """Ratings: the mean distance of the two ranks."""
+    """Ratings: the mean distance between the two ranks."""
     mean_difference: float | None
-    """Ratings: above 0 where the judge is too generous."""
+    """Ratings: above 0 if the judge is too generous."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -121,7 +121,7 @@ class GroupDisagreement:
 
 
 def disagreement_tables(items: Sequence[ShownDisagreement], groups: Sequence[GroupDisagreement]) -> list[Table]:
-    """The largest disagreements, and how they spread over tasks and topics."""
+    """Tables of the largest disagreements and of their distribution over tasks and topics."""
     return [*_items(items), *group_tables(groups)]
 
 
@@ -171,7 +171,7 @@ def build_disagreement_page(
     rules: Sequence[str],
     picture: Callable[[ImageRef], str],
 ) -> Page:
-    """The page. `items` come in the order in which they are shown; `picture` gives the file of an image."""
+    """Build the page. `items` are shown in the given order; `picture` returns the file of an image."""
     sections = []
     if groups:
         sections.append(Section("By task and topic", tables=tuple(group_tables(groups))))

@@ -1,4 +1,4 @@
-"""Tables of an object-centric benchmark: how its images ended, types per turn (table 2), what it shows (appendix A)."""
+"""Tables of an object-centric benchmark: outcomes of images, types per turn (table 2), statistics (appendix A)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from imarena.reports.tables import Cell, Column, Table
 
 
 class BuildStatistics(Protocol):
-    """What the tables are made from."""
+    """The statistics that the tables are made from."""
 
     @property
     def objects(self) -> int: ...
@@ -27,7 +27,7 @@ class BuildStatistics(Protocol):
 
 
 def build_tables(statistics: BuildStatistics, outcomes: Mapping[str, int]) -> list[Table]:
-    """How the images ended, instructions per type and turn, and the statistics of appendix A."""
+    """Tables of the outcomes of images, instructions per type and turn, and the statistics of appendix A."""
     tables = [_counts("Images", "outcome", outcomes)]
     turns = max((len(counts) for counts in statistics.types.values()), default=0)
     if turns:

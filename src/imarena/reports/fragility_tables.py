@@ -1,4 +1,4 @@
-"""How few votes, items or raters decide a board, as tables."""
+"""Tables of how few votes, items or raters decide a board."""
 
 from typing import Any, cast
 
@@ -8,7 +8,7 @@ from imarena.reports.tables.table import Cell, Column, Table, columns
 _UNITS_SHOWN = 3
 _VOTES_SHOWN = 2
 _ROWS_SHOWN = 10
-"""Pairs of neighbours, by the share of the units that decides them, and models with clones. JSON has all of them."""
+"""Number of pairs of neighbours (most fragile first), and of models with clones, in the tables. JSON has all."""
 _NONE = "not found"
 _HALF = "Not found: the search found no removal of up to half of the {units} that changes this order."
 _GROUPS = "Some models never met: each group of models that met has its own rows, for its own first place and top."
@@ -21,7 +21,7 @@ _CLONES = (
 
 
 def fragility_tables(ranking: Ranking) -> list[Table]:
-    """The fewest removals for each question, and what entering clones would gain; nothing where it was not asked."""
+    """The fewest removals for each question, and the gain from clones; empty if fragility was not requested."""
     found = cast("dict[str, Any] | None", ranking.details.get("fragility"))
     if found is None:
         return []
@@ -61,7 +61,7 @@ def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
 
 
 def _share(order: dict[str, Any]) -> float:
-    """The share of the units that decides an order; 1 where no removal was found."""
+    """The share of the units that decides an order; 1 if no removal was found."""
     return 1.0 if order["removed"] is None else float(order["removed"]) / order["total"]
 
 

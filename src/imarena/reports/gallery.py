@@ -1,4 +1,4 @@
-"""The gallery of a report: items with every editor's picture, what judges say of it, and the truth if it is known."""
+"""The gallery of a report: items with every editor's image, the judges' scores, and the true quality if known."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,23 +11,23 @@ from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.reports.page import GalleryItem, PageImage, Section
 
 CLEAR = 0.2
-"""True qualities (0..1) at least so far apart are told from each other at a glance."""
+"""Outputs whose true qualities (0 to 1) differ by at least this are clearly different."""
 
 
 class ScoringJudge(NamedTuple):
-    """A judge by the name that is shown, and the direction of its scores."""
+    """A judge's displayed name, and the direction of its scores."""
 
     name: str
     higher_is_better: bool
 
 
 Scores = Mapping[str, Mapping[ScoringJudge, float]]
-"""Scores as they were given, by output and judge."""
+"""Original scores, by output and judge."""
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two outputs of which one is clearly better, and what a judge gives them."""
+    """Two outputs of which one is clearly better, and a judge's scores for them."""
 
     better: Output
     worse: Output
@@ -37,7 +37,7 @@ class _Pair:
 
     @property
     def turned(self) -> float:
-        """How far the judge has it the wrong way round; 0 where it is right."""
+        """By how much the judge prefers the worse output; 0 if it is right."""
         gap = self.scores[1] - self.scores[0]
         return max(0.0, gap if self.higher_is_better else -gap)
 
@@ -50,10 +50,10 @@ def gallery_section(
     truth: Mapping[str, float],
     picture: Callable[[ImageRef], str],
 ) -> Section:
-    """The `chosen` ones `of` so many items. `outputs` by item; `truth`: the known quality (0..1) of outputs by id.
+    """Build the gallery of `chosen` items out of `of`. `outputs` by item; `truth`: known quality (0..1) by output ID.
 
-    Where it is known, each editor's picture says it, the best stand first, and every item says where a judge errs; the
-    items with the most errors come last. `picture` gives the file of an image, '' where there is none.
+    If it is known, it is shown with each image, the best outputs come first, and every item lists the judges' errors;
+    items with the most errors come last. `picture` returns the file of an image, or ''.
     """
     pairs = {item.item_id: _clear_pairs(last_outputs(item, outputs[item.item_id]), scores, truth) for item in chosen}
     ordered = sorted(chosen, key=lambda item: _wrong(pairs[item.item_id]))
@@ -89,7 +89,7 @@ def _tally(pairs: list[_Pair]) -> str:
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
-    """Items from as many tasks as possible, by a draw that depends on nothing but the items; one has several turns."""
+    """Draw items from as many tasks as possible, depending only on the items; one has several turns if possible."""
     by_task: dict[str, list[Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
         by_task[item.task or ""].append(item)
@@ -107,13 +107,13 @@ def spread_items(items: Sequence[Item], count: int) -> list[Item]:
 
 
 def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
-    """What answers an item's last turn, by editor, those of several turns before those of all turns at once."""
+    """The outputs for an item's last turn, sorted by editor; multi-turn outputs come before all turns at once."""
     last = [output for output in outputs if output.turn == len(item.turns) - 1]
     return sorted(last, key=lambda o: (o.editor or "", o.mode is Mode.COMPLEX, o.sample))
 
 
 def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
-    """Pairs of clearly different true quality that answer the same question, by the judge that scored both."""
+    """Pairs in the same mode with clearly different true quality, by the judge that scored both."""
     pairs: dict[str, list[_Pair]] = defaultdict(list)
     known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
     for pair in combinations(known, 2):
@@ -156,7 +156,7 @@ def _exhibit(
 
 
 def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Output]:
-    """The turns before the last one of the first editor that took them one by one."""
+    """The earlier turns of the first editor that edited turn by turn."""
     by_id = {output.output_id: output for output in outputs}
     for output in last:
         chain: list[Output] = []
@@ -170,12 +170,12 @@ def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Ou
 
 
 def _shown(score: float) -> str:
-    """A score of 0 to 1000 without decimals, a small one with three digits."""
+    """A score on 0 to 1000 without decimals, a small score with three digits."""
     return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
 
 
 def output_name(item: Item, output: Output) -> str:
-    """The editor; for an item with several turns also the turn, or that all were asked for at once."""
+    """The editor; for an item with several turns also the turn, or that all turns were done at once."""
     name = output.editor or "(not named)"
     if len(item.turns) == 1:
         return name
@@ -205,7 +205,7 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
 
 
 def _lacking(item: Item, outputs: Sequence[Output]) -> Iterator[str]:
-    """Editors that gave nothing: a failure is shown, not left out."""
+    """List the editors without an output, so that failures are not hidden."""
     every = [output for output in outputs if output.turn < len(item.turns)]
     delivered = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
     failed = {

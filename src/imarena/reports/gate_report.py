@@ -1,4 +1,4 @@
-"""Gates in words, as a table, as JUnit XML for a build server, and as Markdown for a pull request."""
+"""Gates as sentences, as a table, as JUnit XML for a build server, and as Markdown for a pull request."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree
@@ -10,12 +10,12 @@ from imarena.reports.tables.table import columns
 from imarena.stats import GateReport, GateResult
 
 DATA_COMPLETE = "data complete"
-"""The test case that fails where calls failed or files are missing."""
+"""The test case that fails if calls failed or files are missing."""
 OUTCOMES = {"passed": "passed", "failed": "failed", "undecided": "not decided", "incomplete": "not decided"}
 
 
 def gate_text(gate: GateResult, *, complete: bool = True) -> str:
-    """One gate in a sentence: the rule, the outcome, the difference with its interval or the reason."""
+    """One gate as a sentence: the rule, the outcome, and the difference with its interval or the reason."""
     scope = "".join(f" ({key} {value})" for key, value in gate.scope.items())
     text = f"Gate '{gate.rule}'{scope}: {OUTCOMES[gate.outcome]}."
     if not complete and gate.reason is None:
@@ -42,7 +42,7 @@ def _level(gate: GateResult) -> str:
 
 
 def gate_lines(report: GateReport) -> list[str]:
-    """Every gate in a sentence; where the data are incomplete, first what they lack."""
+    """Every gate as a sentence; if the data are incomplete, first what is missing."""
     lines = [gate_text(gate, complete=not report.incomplete) for gate in report.gates]
     if not report.incomplete:
         return lines
@@ -72,7 +72,7 @@ def gate_table(report: GateReport) -> Table:
 
 
 def gate_junit(report: GateReport, suite: str) -> str:
-    """The gates as one JUnit test suite. A gate that failed is a failure, one without a decision an error."""
+    """The gates as one JUnit test suite. A failed gate is a failure, an undecided one an error."""
     root = ElementTree.Element("testsuites", name="imarena")
     outcomes = ["undecided" if report.incomplete else gate.outcome for gate in report.gates]
     undecided = outcomes.count("undecided")
@@ -103,7 +103,7 @@ def gate_junit(report: GateReport, suite: str) -> str:
 def gate_markdown(
     title: str, report: GateReport | None, paragraphs: Sequence[str], tables: Sequence[Table], notes: Sequence[str] = ()
 ) -> str:
-    """A summary for a pull request: the gates, then the result. Every name is printed as it is."""
+    """A summary for a pull request: the gates, then the result. Names are escaped to be printed literally."""
     outcome = f": gate {OUTCOMES[report.outcome]}" if report is not None else ""
     parts = [f"### {escape_markdown(title)}{outcome}"]
     if report is not None:

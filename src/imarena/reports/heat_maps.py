@@ -1,4 +1,4 @@
-"""Heat maps and histograms of a report."""
+"""Heat maps, histograms and bar charts of a report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def heat_map(
     rows: Sequence[str] = (),
     domain: tuple[float, float] | None = None,
 ) -> Chart:
-    """Values by row and column, written into their cells. `rows`: their order; columns keep the order of `cells`."""
+    """A heat map of values by row and column. `rows`: their order; columns keep the order of `cells`."""
     import altair as alt
 
     across = list(dict.fromkeys(column for _, column in cells))
@@ -41,7 +41,7 @@ def heat_map(
 
 
 def histogram(name: str, caption: str, values: Sequence[float], *, title: str, bins: int = 20) -> Chart:
-    """How often values fall into equal bins between their ends, or between 0 and 1 where all are."""
+    """A histogram with equal bins between the lowest and highest value, or between 0 and 1 if all values are there."""
     import altair as alt
     import numpy as np
 
@@ -68,14 +68,14 @@ def histogram(name: str, caption: str, values: Sequence[float], *, title: str, b
 def grouped_bars(
     name: str, caption: str, values: Mapping[tuple[str, str], float], *, title: str, spec: str = ".2f"
 ) -> Chart:
-    """A bar for each group (down) and series (colour), with its value beside it."""
+    """One bar per group (rows) and series (colours), labelled with its value."""
     import altair as alt
 
     rows = [{"group": group, "series": series, "value": value} for (group, series), value in values.items()]
     groups = list(dict.fromkeys(group for group, _ in values))
     series = list(dict.fromkeys(one for _, one in values))
     most = max([0.0, *values.values()]) or 1.0
-    room = alt.Scale(domain=[min([0.0, *values.values()]), 1.1 * most], nice=False)  # for the text beside the longest
+    room = alt.Scale(domain=[min([0.0, *values.values()]), 1.1 * most], nice=False)  # room for the longest bar's text
     share: dict[str, Any] = {"format": spec} if spec.endswith("%") else {}
     axis = alt.Axis(tickMinStep=1 if spec == ".0f" else 0.01, **share)
     base = alt.Chart(alt.InlineData(values=rows)).encode(

@@ -1,4 +1,4 @@
-"""A report that opens in any browser: one HTML page that fetches nothing, alone or in a folder with other forms."""
+"""Reports as one self-contained HTML page, alone or in a folder with other formats."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,15 +27,15 @@ PREAMBLE = r"""% Compile it twice: the columns of long tables then have one widt
 
 @dataclass(frozen=True)
 class PageImage:
-    """A picture file below the report's folder, and what it shows."""
+    """An image file below the report's folder, and its caption."""
 
     file: str
     caption: str
     note: str = ""
     dark: str = ""
-    """The same for a dark page; without one, a plot stands on a light card there."""
+    """The file for dark pages; without one, a plot is shown on a light card there."""
     scale: int = 1
-    """Pixels of the file for each pixel of the page."""
+    """Pixels of the file per pixel of the page."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class GalleryItem:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with whatever belongs under it, in this order."""
+    """A heading and its content, in this order."""
 
     title: str
     text: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Section:
     plots: tuple[PageImage, ...] = ()
     charts: tuple[Chart, ...] = ()
     points: tuple[str, ...] = ()
-    """Short statements, as a list below the text."""
+    """Short statements, shown as a list below the text."""
     exhibits: tuple[GalleryItem, ...] = ()
 
 
@@ -72,24 +72,24 @@ class Page:
     sections: tuple[Section, ...]
     next_steps: tuple[str, ...] = field(default=())
     facts: str = ""
-    """What the report is made from, below the lead."""
+    """What the report is made from, shown below the lead."""
     reading: str = ""
-    """What the words and figures of the lead mean, below the facts."""
+    """Explanation of the terms and figures of the lead, shown below the facts."""
 
 
 def write_html(page: Page, folder: Path) -> Path:
-    """Write ``index.html``. Everything from data is escaped."""
+    """Write ``index.html``. All data are escaped."""
     return write_html_file(page, folder / "index.html")
 
 
 def write_html_file(page: Page, path: Path) -> Path:
-    """Write the page to this file. Charts are inside; pictures are wherever their `file` points, such as data URIs."""
+    """Write the page to this file. Charts are embedded; images are where their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
     return _write(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def write_folder(page: Page, folder: Path) -> Path:
-    """Write ``index.html`` and, beside it, Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
+    """Write ``index.html``, plus Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
     _write(folder / "report.tex", latex(page))
@@ -103,7 +103,7 @@ def write_folder(page: Page, folder: Path) -> Path:
 
 
 def latex(page: Page) -> str:
-    """The conclusion, texts and tables of a report as a LaTeX document, of which parts can go into a paper."""
+    """The conclusion, texts and tables of a report as a LaTeX document, for use in a paper."""
     parts = [PREAMBLE, escape_latex(page.lead)] if page.lead else [PREAMBLE]
     for section in page.sections:
         if section.text or section.points or section.tables:

@@ -1,4 +1,4 @@
-"""Differences of ratings by pair of models: the interval, and whether it settles which one is better."""
+"""Rating differences between pairs of models: the interval, and whether it shows which one is better."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from imarena.stats import units_to_differ
 
 @dataclass(frozen=True)
 class PairDifference:
-    """How far one model is above another that has the same or a lower rating."""
+    """How far one model is above another one with the same or a lower rating."""
 
     above: str
     below: str
     points: float
     low: float | None
     high: float | None
-    """Ends of the interval of the difference; None where the data give none."""
+    """Ends of the interval of the difference; None if the data do not bound it."""
     settled: bool
-    """The first is significantly better."""
+    """Is the first model significantly better?"""
 
     @property
     def bounded(self) -> bool:
-        """Whether the interval has an end."""
+        """Does the interval have an end?"""
         return self.low is not None or self.high is not None
 
 
 def pair_differences(ranking: Ranking) -> list[PairDifference]:
-    """All pairs of the ranking's models, best first; empty where the board has no intervals of differences."""
+    """All pairs of the ranking's models, best first; empty if the board has no intervals of differences."""
     pairs: Any = ranking.details.get("pairs")
     if not isinstance(pairs, dict) or "difference_low" not in pairs:
         return []
@@ -48,7 +48,7 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
 
 
 def model_groups(ranking: Ranking) -> list[Ranking]:
-    """The board in parts, one per group of models that never met the others; the largest group first."""
+    """Split the board into groups of models that never met each other, the largest group first."""
     named: Any = [notice.values.get("models") for notice in ranking.notices if notice.code == "groups_never_met"]
     groups: Any = named[0] if named and named[0] else [[one.model for one in ranking.models]]
     parts = [
@@ -59,14 +59,14 @@ def model_groups(ranking: Ranking) -> list[Ranking]:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """The names as words; of more than `most` + 1 only the first ones, and how many more there are."""
+    """Join names with commas and "and"; of more than `most` + 1 names, only the first ones and how many more."""
     if len(names) > most + 1:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def too_few_units(ranking: Ranking) -> str:
-    """`2 items` where so few were resampled that no difference can be significant; empty where there are enough."""
+    """Such as `2 items`, if so few were resampled that no difference can be significant; empty if there are enough."""
     units = ranking.settings.get("units")
     if not isinstance(units, int) or units >= units_needed(ranking):
         return ""
@@ -74,12 +74,12 @@ def too_few_units(ranking: Ranking) -> str:
 
 
 def units_needed(ranking: Ranking) -> int:
-    """The smallest number of items (battles, raters) that can show a difference at the level of the board."""
+    """The smallest number of items (battles, raters) that can show a difference at the board's level."""
     level = ranking.settings.get("level")
     return units_to_differ(level if isinstance(level, int | float) else 0.95)
 
 
 def few_units_text(ranking: Ranking) -> str:
-    """`Only 6 items: the intervals are too narrow`, without a full stop; empty where there are enough of them."""
+    """Such as `Only 6 items: the intervals are too narrow`, without a full stop; empty if there are enough."""
     few: Any = next((notice.values for notice in ranking.notices if notice.code == "few_units"), None)
     return "" if few is None else f"Only {counted(few['units'], few['cluster'])}: the intervals are too narrow"

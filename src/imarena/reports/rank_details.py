@@ -10,17 +10,17 @@ from imarena.reports.tables import Cell, Column, Table
 from imarena.reports.tables.table import columns, count_cell, interval
 
 _ALIKE_SHOWN, _GROUPS_SHOWN = 2, 5
-"""Warnings of one kind that are printed in full, and groups that one line names."""
+"""Number of warnings of one kind that are printed in full, and of groups named in one line."""
 
 
 def interval_level_text(ranking: Ranking) -> str:
-    """The level of the intervals, such as `95%`; empty where the board has none."""
+    """The level of the intervals, such as `95%`; empty if the board has none."""
     level = ranking.settings.get("level")
     return f"{level * 100:g}%" if isinstance(level, int | float) else ""
 
 
 def detail_tables(ranking: Ranking) -> list[Table]:
-    """Tables of what the method estimated beside the ratings; none where it estimated nothing else."""
+    """Tables of what the method estimated besides the ratings, if anything."""
     level = interval_level_text(ranking)
     made = [
         _coefficients(_lines(ranking, "coefficients"), level),
@@ -75,7 +75,7 @@ def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level
 
 
 def stability_text(ranking: Ranking) -> str:
-    """How stable the order is, in one line; empty where nothing was resampled and nothing is predicted."""
+    """How stable the order is, in one line; empty without resampling and predictions."""
     stability = ranking.details.get("stability")
     if not isinstance(stability, dict):
         return ""
@@ -90,7 +90,7 @@ def stability_text(ranking: Ranking) -> str:
 
 
 def neighbours_table(ranking: Ranking) -> Table:
-    """How sure the order of every two neighbours is, and how many battles would settle it."""
+    """How certain the order of each two neighbours is, and how many battles would settle it."""
     rounds = ranking.settings.get("rounds")
     rows = tuple(
         (
@@ -111,7 +111,7 @@ def neighbours_table(ranking: Ranking) -> Table:
 
 
 def _sure(probability: float | None, rounds: Any) -> Cell:
-    """Where every round of the bootstrap agrees, as much as that many rounds can say: `> 99.9%` for 1,000."""
+    """The probability; if all rounds of the bootstrap agree, what that many rounds can show: `> 99.9%` for 1,000."""
     if probability != 1 or not isinstance(rounds, int) or rounds < 1:
         return probability
     digits = max(0, int(math.log10(rounds + 1)) - 2)
@@ -119,7 +119,7 @@ def _sure(probability: float | None, rounds: Any) -> Cell:
 
 
 def board_warnings(boards: Sequence[Ranking]) -> list[str]:
-    """What holds for all boards once; what holds for some groups once too, with their names.
+    """Warnings of several boards: those of all boards once, those of some groups once with the groups' names.
 
     Of warnings of one kind with different figures, the first ones are printed, then the names of the other groups.
     """

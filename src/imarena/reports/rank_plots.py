@@ -1,4 +1,4 @@
-"""Plots of a board: ratings with their intervals, and who beat whom. Saved as PNG, SVG and HTML."""
+"""Plots of a board as PNG, SVG and HTML: ratings with their intervals, and who beat whom."""
 
 import re
 from pathlib import Path
@@ -9,13 +9,13 @@ from imarena.core.records import Ranking
 
 LABEL_LIMIT = 260
 _SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
-"""How each form is saved; the HTML carries its scripts inside, so that it opens without a network."""
+"""Options for saving each format; the HTML contains its scripts, so that it opens without a network."""
 FORMS = tuple(_SAVING)
 METHODS = {
     "bt": "Bradley-Terry", "davidson": "Davidson", "elo": "Elo", "active-elo": "Active Elo", "mixture": "mixture",
     "corrected": "corrected by people's votes",
 }  # fmt: skip
-"""What people call the methods of `imarena rank`."""
+"""Usual names of the methods of `imarena rank`."""
 _WORDS = {"labelFontSize": 12, "titleFontSize": 12}
 _PAGE: dict[str, Any] = {"axis": _WORDS, "legend": _WORDS}
 _LIGHT, _LINES = {"labelColor": "#c9d1d9", "titleColor": "#e6edf3"}, "#6e7681"
@@ -27,11 +27,11 @@ _DARK: dict[str, Any] = {
     "view": {"stroke": "#30363d"},
     "text": {"color": "#c9d1d9"},
 }
-"""For a dark page: it shines through, and words and lines are light."""
+"""Configuration for dark pages: a transparent background with light text and lines."""
 
 
 def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
-    """Write ``ratings`` and, where the pairwise tables are there, ``wins``, each as PNG, SVG and HTML."""
+    """Write ``ratings`` and, if the board has pairwise tables, ``wins``, each as PNG, SVG and HTML."""
     if not ranking.models:
         return []
     if folder.suffix.lower() in {f".{form}" for form in FORMS}:
@@ -52,7 +52,7 @@ def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
 
 
 def save_pair(chart: Any, folder: Path, name: str) -> tuple[str, str]:
-    """Write a chart as two PNG files, for light pages and for dark ones; gives the names of both."""
+    """Write a chart as two PNG files, for light and for dark pages; returns both names."""
     light, dark = f"{name}.png", f"{name}-dark.png"
     chart.configure(**_PAGE).save(str(folder / light), **_SAVING["png"])
     chart.configure(**_DARK).save(str(folder / dark), **_SAVING["png"])
@@ -60,7 +60,7 @@ def save_pair(chart: Any, folder: Path, name: str) -> tuple[str, str]:
 
 
 def ratings_chart(ranking: Ranking) -> Any:
-    """A point for each model with its interval, best on top."""
+    """One point per model with its interval, the best on top."""
     import altair as alt
 
     names = _names([standing.model for standing in ranking.models])
@@ -94,7 +94,7 @@ def ratings_chart(ranking: Ranking) -> Any:
 
 
 def wins_chart(ranking: Ranking) -> Any:
-    """Share of points of the row model against the column model; pairs that never met stay empty."""
+    """Share of points of the row model against the column model; empty for pairs that never met."""
     import altair as alt
 
     pairs = ranking.details.get("pairs")
@@ -129,7 +129,7 @@ def wins_chart(ranking: Ranking) -> Any:
 
 
 def names_axis(field: str, order: list[str], limit: int = LABEL_LIMIT) -> Any:
-    """A vertical axis of names in this order, none of them left out."""
+    """A vertical axis with all names in this order."""
     import altair as alt
 
     return alt.Y(field, sort=order, title=None, axis=alt.Axis(labelLimit=limit, labelOverlap=False))
@@ -142,17 +142,17 @@ def _title(ranking: Ranking) -> list[str]:
 
 
 def _names(models: list[str]) -> list[str]:
-    """Printable, and still different from each other when cut."""
+    """Make names printable, and still distinct after shortening."""
     shown = [_shown(model) for model in models]
     return [name if shown.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(shown)]
 
 
 def _shown(text: str) -> str:
-    """Printable, of bounded length, and without what could end the script that an HTML page holds it in."""
+    """Make text printable and short, without characters that could end the script around it in an HTML page."""
     safe = "".join(letter if letter.isprintable() else "·" for letter in text)
     return safe.replace("<", "‹").replace(">", "›")[:60]
 
 
 def _plain(text: str) -> str:
-    """Safe in a file name."""
+    """Make text safe for a file name."""
     return re.sub(r"[^A-Za-z0-9_.]+", "_", text).strip("._")[:60] or "group"

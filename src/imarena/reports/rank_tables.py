@@ -1,4 +1,4 @@
-"""A board as tables: the standings with what belongs under them, and the same as data for CSV."""
+"""A board as tables: the standings with their notes, and the same as data for CSV."""
 
 from collections.abc import Sequence
 
@@ -15,22 +15,22 @@ CSV_COLUMNS = (
     "model", "rating", "low", "high", "rank", "rank_low", "rank_high", "battles", "wins", "losses", "ties", "coverage",
 )  # fmt: skip
 COUNTS = ("battles", "wins", "losses", "ties")
-"""Columns of counts among them."""
+"""The columns of counts among `CSV_COLUMNS`."""
 MOST_DECIMALS = 4
 _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
 
 def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
-    """The standings, figures over samples, and what the method adds: coefficients, tie parameters, reliabilities.
+    """The standings, figures over samples, and the method's coefficients, tie parameters and reliabilities.
 
-    With a `place` the board's notices stand under the standings in the words for that place.
+    With a `place`, the board's notices are below the standings, in the wording for that place.
     """
     samples = sample_table(ranking)
     return [standings_table(ranking, place), *([samples] if samples else []), *detail_tables(ranking)]
 
 
 def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
-    """One row per model, from best to worst. The title is the conclusion of the board, in one sentence."""
+    """One row per model, from best to worst. The title is the board's conclusion in one sentence."""
     level = interval_level_text(ranking)
     columns = (
         Column("rank"),
@@ -53,18 +53,18 @@ def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
         for standing in ranking.models
     )  # fmt: skip
     scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
-    source = "" if scope else str(ranking.settings.get("verdicts") or "")  # the boards of groups have one source
+    source = "" if scope else str(ranking.settings.get("verdicts") or "")  # all boards of groups have the same source
     title = ": ".join(part for part in (scope, board_conclusion(ranking, source=source)) if part)
     return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
 
 
 def interval_cell(standing: Standing) -> Cell:
-    """The interval of a rating; where there is none, the reason."""
+    """The interval of a rating or, if there is none, the reason."""
     return interval(standing.low, standing.high) or standing.note or None
 
 
 def interval_spec(standings: Sequence[Standing]) -> str:
-    """As few decimals as show every interval with different ends."""
+    """The format with the fewest decimals at which the two ends of every interval differ."""
     ends = [
         (standing.low, standing.high)
         for standing in standings
@@ -77,12 +77,12 @@ def interval_spec(standings: Sequence[Standing]) -> str:
 
 
 def signature_line(ranking: Ranking) -> str:
-    """The line that identifies how the board was made; empty on boards that have none."""
+    """The line that identifies how the board was made; empty if the board has none."""
     return str(ranking.settings.get("signature") or "")
 
 
 def ranks_cell(standing: Standing) -> Cell:
-    """The interval of a rank; one number where both ends are the same."""
+    """The interval of a rank, or one number if both ends are the same."""
     low, high = standing.rank_low, standing.rank_high
     if low is None or high is None:
         return None
@@ -99,7 +99,7 @@ def _notes(ranking: Ranking, place: Medium | None) -> tuple[str, ...]:
 
 
 def _meanings(ranking: Ranking) -> str:
-    """What the columns mean."""
+    """Explain the columns."""
     scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
     parts = []
     if isinstance(scale, int | float) and isinstance(odds, int | float):
@@ -117,7 +117,7 @@ def method_line(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
     parts = [ranking.method, _battles(ranking)]
-    if settings.get("verdicts"):  # of a workspace, where people may have voted or not
+    if settings.get("verdicts"):  # only on boards of a workspace
         parts.append(f"verdicts of {settings['verdicts']}")
     if resampling_text(ranking):
         parts.append(resampling_text(ranking))
@@ -129,7 +129,7 @@ def method_line(ranking: Ranking) -> str:
 
 
 def resampling_text(ranking: Ranking) -> str:
-    """What the intervals are made from; empty where there are none."""
+    """What the intervals are made from; empty without intervals."""
     settings = ranking.settings
     if settings.get("interval") == "bootstrap":
         return f"{settings['rounds']} rounds over {plural(str(settings['cluster']), 2)}, seed {settings['seed']}"
@@ -137,15 +137,15 @@ def resampling_text(ranking: Ranking) -> str:
 
 
 def _battles(ranking: Ranking) -> str:
-    """How many there are, and how many of them were two scores: a list of battles that were fought has fewer."""
+    """The number of battles, and how many of them are pairs of scores, which a list of battles does not include."""
     number, scored = ranking.n_battles, ranking.settings.get("by_scores")
-    some = isinstance(scored, int) and scored > 0 and not ranking.scope  # of one board of many nothing is known
+    some = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
     every = "all" if scored == number else f"{scored:,}" if some else ""
     return counted(number, "battle") + (f" ({every} by scores)" if some else "")
 
 
 def board_data(rankings: Sequence[Ranking]) -> Table:
-    """All boards as one table for CSV: the scope first where there are several, then one row per model."""
+    """All boards as one table for CSV: the columns of the scope first, if any, then one row per model."""
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
     noted = any(standing.note for ranking in rankings for standing in ranking.models)
     signed = any(signature_line(ranking) for ranking in rankings)

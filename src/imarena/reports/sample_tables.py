@@ -1,4 +1,4 @@
-"""The figures over samples beside a board: pass@k, best of k, spread, cost and seconds per success."""
+"""The figures over samples of a board: pass@k, best of k, spread, cost and seconds per success."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,7 +55,7 @@ def _row(model: Mapping[str, Any], sizes: list[str]) -> tuple[Cell, ...]:
 
 
 def _notes(samples: Mapping[str, Any], sizes: list[str]) -> tuple[str, ...]:
-    """What the words mean, what was left out, and why figures are absent."""
+    """Explain the terms, what was left out, and why figures are missing."""
     most = sizes[-1]
     side = "or more" if samples["higher_is_better"] else "or less"
     notes = []
@@ -90,7 +90,7 @@ def _notes(samples: Mapping[str, Any], sizes: list[str]) -> tuple[str, ...]:
 
 
 def _missing(samples: Mapping[str, Any], most: str) -> str:
-    """How failures, items that were not asked for and outputs without a score count."""
+    """Explain how failures, items that were not asked for and outputs without a score count."""
     parts = ["A failed output is an unsuccessful sample"]
     if samples["missing"] == "loss":
         parts.append("items that a model was not asked for count as failures (--missing loss)")

@@ -1,4 +1,4 @@
-"""A picture with what was seen in it drawn on top: boxes of objects, faces, words and the salient region."""
+"""Draw what was detected in an image on top of it: boxes of objects, faces, words and the salient region."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -9,24 +9,24 @@ from PIL import Image, ImageDraw, ImageFont
 from imarena.images import decode
 
 LONG_SIDE = 1600
-"""A larger picture is shrunk: boxes and their labels stay readable."""
+"""A larger image is scaled down, so that boxes and their labels stay readable."""
 COLOURS = {"salient": (255, 200, 0), "objects": (230, 30, 60), "faces": (20, 140, 255), "words": (20, 160, 60)}
 
 
 @dataclass(frozen=True, slots=True)
 class SeenBox:
-    """Something that a tool sees in a picture: left, top, right and bottom in pixels, and the tool's score."""
+    """Something that a tool detected in an image: left, top, right and bottom in pixels, and the tool's score."""
 
     box: tuple[float, float, float, float]
     score: float
     label: str = ""
     """The kind of object, or the text; empty for the salient region."""
     share: float | None = None
-    """The share of the picture, of a region that is no rectangle."""
+    """The share of the image, for a region that is not a rectangle."""
 
 
 def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[SeenBox]]) -> bytes:
-    """A PNG of the picture with boxes in pixels of the picture, by what was seen (`COLOURS` has the names)."""
+    """A PNG of the image with boxes (in its pixels) by kind of detection; see the names in `COLOURS`."""
     image = decode(data)
     scale = min(1.0, LONG_SIDE / max(image.size))
     size = max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale))
@@ -48,5 +48,5 @@ def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[SeenBox]]) -> b
 
 
 def _printable(text: str) -> str:
-    """What a picture says may be anything: a short line of letters that the font can draw."""
+    """Text from an image as a short line of printable characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)[:40]

@@ -1,4 +1,4 @@
-"""What a board settles and what it does not: pairs of models whose difference has an interval above 0."""
+"""Which differences on a board are significant: pairs of models whose difference has an interval above 0."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _NAMED = 8
 
 
 def significance_section(ranking: Ranking) -> Section | None:
-    """Which differences are settled, in words and by pair; None where the board has no intervals.
+    """Which differences are significant, in words and by pair; None if the board has no intervals.
 
     Models of groups that never met are not compared.
     """
@@ -68,7 +68,7 @@ def _differ(pairs: Sequence[PairDifference]) -> str:
 
 
 def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
-    """A sentence for each of the first models."""
+    """One sentence for each of the first models."""
     models = [standing.model for standing in group.models]
     below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_NAMED]}
     texts = [_statement(model, some) for model, some in below.items() if some]
@@ -91,7 +91,7 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
 
 
 def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not known") -> Table:
-    """All pairs; `unknown` stands for the answer where a pair has none."""
+    """A table of all pairs; `unknown` is shown for pairs without an answer."""
     rows = tuple(
         (
             pair.above, pair.below, pair.points, pair.low, pair.high,

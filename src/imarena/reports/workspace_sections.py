@@ -1,4 +1,4 @@
-"""Sections of a workspace's report, from plain counts and rankings."""
+"""Sections of the report of a workspace, from counts and rankings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from imarena.reports.tables import Cell, Column, Table
 from imarena.reports.tables.table import columns, count_cell
 
 StatusCounts = Mapping[str, Mapping[str, int]]
-"""How many there are, by editor or judge and by status."""
+"""Counts by editor or judge, and by status."""
 ISSUE_NAMES = {
     "object": "things", "segment": "segments", "box": "boxes", "new_image": "new image",
     "returned_input": "returned input", "other": "other",
@@ -41,10 +41,10 @@ STATUS_MEANINGS = {
 
 @dataclass(frozen=True)
 class UnusualImages:
-    """Images that a reader should know about: by editor, and among the sources and references of all items."""
+    """Numbers of unusual images: by editor, and among the sources and references of all items."""
 
     other_size: Mapping[str, int] = field(default_factory=dict)
-    """Outputs whose width or height is not that of the item's first source image."""
+    """Outputs whose width or height differs from the item's first source image."""
     animated: Mapping[str, int] = field(default_factory=dict)
     """Outputs with several frames."""
     animated_inputs: int = 0
@@ -73,7 +73,7 @@ def overview_section(
     attempts: Mapping[str, int],
     images: UnusualImages = NO_IMAGES,
 ) -> Section:
-    """What each editor was asked for and what each judge answered. `coverage` and `attempts` by editor."""
+    """What each editor was asked for, and what each judge answered. `coverage` and `attempts` are by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -131,7 +131,7 @@ def _overview_notes(states: Sequence[str], images: UnusualImages, editors: Statu
 
 
 def _with_meanings(text: str, states: Sequence[str]) -> str:
-    """The text with the meaning of every status that occurs."""
+    """The text, followed by the meaning of every status that occurs."""
     words = [f"{state}: {STATUS_MEANINGS[state]}" for state in states if state in STATUS_MEANINGS]
     return f"{text}. {'; '.join(words)}." if words else f"{text}."
 
@@ -153,13 +153,13 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
         f"Leaderboard: {title}",
         tuple(text for text in said if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # its title stands above it
+        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # the section has the title
         charts=tuple(charts),
     )
 
 
 def _of_editors(table: Table) -> Table:
-    """The table of a workspace's board: its models are editors there."""
+    """The table for a workspace's board, where models are called editors."""
     heads = (
         replace(column, title="editor", key=column.key or column.title) if column.title == "model" else column
         for column in table.columns
@@ -168,7 +168,7 @@ def _of_editors(table: Table) -> Table:
 
 
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
-    """One leaderboard per value of a column: what each says, then all standings in one table; `command` prints them."""
+    """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them."""
     names = [ranking.scope.get(by, "") for ranking in rankings]
     said = tuple(
         (
@@ -200,7 +200,7 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
 def issues_section(
     kinds: Sequence[str], by_editor: Mapping[str, Mapping[str, int]], rated: Mapping[str, int]
 ) -> Section | None:
-    """What raters found wrong with each editor's outputs; None where nobody marked anything."""
+    """What raters found wrong with each editor's outputs; None if nobody marked anything."""
     if not any(by_editor.values()):
         return None
     rows: tuple[tuple[Cell, ...], ...] = tuple(

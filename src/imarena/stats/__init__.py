@@ -1,4 +1,4 @@
-"""Agreement, correlation, significance, bootstrap, power."""
+"""Statistics: agreement, correlation, significance, bootstrap and power."""
 
 import lazy_loader
 

@@ -21,15 +21,15 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 PATTERN_CELLS = 20_000_000
-"""Above this many cells units are not looked through for equal ones."""
+"""With more cells than this, equal units are not merged."""
 BLOCK = 1024
-"""Rows of a difference table held at once, so that many different values do not fill the memory."""
+"""Rows of a difference table in memory at once, so that many distinct values do not fill it."""
 
 
 def krippendorff_alpha(
     ratings: Ratings, level: Level, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95
 ) -> Figure:
-    """Krippendorff's alpha for one level, with a seeded percentile bootstrap over units if `rounds` is above 0.
+    """Compute Krippendorff's alpha for one level, with a seeded percentile bootstrap over units if `rounds` > 0.
 
     The result is undefined, with the reason, if no unit has two ratings, if all pairable ratings are equal (no
     disagreement is expected), or if the level does not fit the values. For votes on pairs, see `pair_votes`.
@@ -65,10 +65,10 @@ def _misfit(pairable: Ratings, level: Level) -> str:
 
 
 def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
-    """Units with the same values as one unit, and how many there are of each: (patterns,).
+    """Merge units with the same values into one, and count the units of each pattern: (patterns,).
 
-    Who gave a value does not matter to alpha, so that 60,000 units rated 1 to 5 are a few hundred patterns, and the
-    bootstrap over units costs no more than over those.
+    It does not matter to alpha who gave a value, so 60,000 units rated 1 to 5 are a few hundred patterns, and the
+    bootstrap over units costs no more than one over the patterns.
     """
     sizes = pairable.sizes()
     if pairable.n_units * int(sizes.max()) > PATTERN_CELLS:
@@ -89,7 +89,7 @@ def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
 
 
 def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArray]:
-    """A function from unit weights (rounds, n_units) to alpha (rounds,); NaN where no disagreement is expected."""
+    """Make a function from unit weights (rounds, n_units) to alpha (rounds,); NaN if no disagreement is expected."""
     order = np.argsort(pairable.unit, kind="stable")
     values, category = pairable.categories()
     units, category = pairable.unit[order], category[order]

@@ -11,17 +11,17 @@ from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import check_columns
 
 CELLS = 4_000_000
-"""Numbers held at once while resampling."""
+"""Numbers in memory at once while resampling."""
 IN_CACHE = 100_000
-"""Numbers of a column that are worked on at once: many more of them leave the processor's cache."""
+"""Numbers of a column that are processed at once; many more would not fit into the CPU cache."""
 FLAT = 1e-12
-"""Ends that differ by no more than this share of their size differ by rounding alone."""
+"""Ends that differ by at most this share of their size only differ by rounding."""
 SAME = "no variation: resampled rounds give the same value"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Two ends and how they were made, or the reason why there are none."""
+    """Two ends and the method that made them, or the reason why there are none."""
 
     low: float | None
     high: float | None
@@ -30,9 +30,9 @@ class Interval:
 
 
 def resampled_counts(n: int, rounds: int, seed: int, *, shares: FloatArray | None = None) -> Iterator[FloatArray]:
-    """How often each thing is drawn in each round of `n` draws: blocks of (some rounds, things), `rounds` rows in all.
+    """How often each element is drawn in each round of `n` draws: blocks of (some rounds, elements), `rounds` rows.
 
-    There are `n` things with equal chances, or one for each of `shares`, which add up to 1.
+    There are `n` elements with equal probabilities, or one for each of `shares`, which sum to 1.
     """
     random = np.random.default_rng(seed)
     things = n if shares is None else len(shares)
@@ -61,10 +61,10 @@ def resampled_rows(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArra
 def resampled_correlations(
     left: FloatArray, right: FloatArray, groups: IntArray, *, ranked: bool, rounds: int, seed: int
 ) -> FloatArray:
-    """Bootstrap draws of Pearson's r, or of Spearman's rho where `ranked`: whole groups are drawn; NaN where undefined.
+    """Bootstrap draws of Pearson's r, or of Spearman's rho if `ranked`: whole groups are drawn; NaN if undefined.
 
     `left`, `right`: (n,) complete; `groups`: (n,) codes from 0. Rows are weighted by how often their group is drawn,
-    which is the same as ranking the resampled column anew, and needs one sort in all.
+    which gives the same result as ranking each resampled column, with only one sort.
     """
     columns = [np.unique(values, return_inverse=True) for values in (left, right)]
     step = max(1, IN_CACHE // max(len(groups), 1))
@@ -86,7 +86,7 @@ def _weighted(columns: Sequence[tuple[FloatArray, IntArray]], weights: FloatArra
             order = np.argsort(category, kind="stable")
             starts = np.searchsorted(category[order], np.arange(len(values)))
             counts = np.add.reduceat(weights[order], starts)
-            at = (np.cumsum(counts, axis=0) - counts / 2)[category]  # mid-ranks, less one half
+            at = (np.cumsum(counts, axis=0) - counts / 2)[category]  # mid-ranks minus one half
         centred.append(at - (weights * at).sum(axis=0) / total)
     first, second = centred
     left = weights * first
@@ -96,8 +96,8 @@ def _weighted(columns: Sequence[tuple[FloatArray, IntArray]], weights: FloatArra
 
 
 def percentile_interval(draws: FloatArray, confidence: float, *, what: str) -> Interval:
-    """The percentile interval of bootstrap draws; rounds in which the figure is undefined (NaN) are left out, told, and
-    allowed to be a tenth at most.
+    """The percentile interval of bootstrap draws. Rounds in which the figure is undefined (NaN) are left out and
+    reported; there is no interval if they are more than a tenth.
     """
     kept = draws[np.isfinite(draws)]
     lost = len(draws) - len(kept)
@@ -125,9 +125,9 @@ def with_unit_interval(
     seed: int,
     confidence: float,
 ) -> Figure:
-    """The figure with a bootstrap interval over its `n` units; without one where `rounds` is 0.
+    """The figure with a bootstrap interval over its `n` units; without one if `rounds` is 0.
 
-    `weights`: (k,) how many units are of each kind; `measure` maps such numbers (rounds, k) to the figure (rounds,).
+    `weights`: (k,) number of units of each kind; `measure` maps such numbers (rounds, k) to the figure (rounds,).
     """
     if not rounds:
         return figure
@@ -147,7 +147,7 @@ def paired_bootstrap(
 ) -> Figure:
     """The difference left - right on the same units, with its interval. `left`, `right`: (n,).
 
-    The mean of each side by default; `statistic` maps (n,) to a number for any other.
+    By default, the difference of means; `statistic` maps (n,) to another number to compare.
     """
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     check_columns(first, second)

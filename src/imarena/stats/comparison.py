@@ -1,4 +1,4 @@
-"""Is one of two models better on the same items? The share of points with its interval, in Elo points, and in words."""
+"""Is one of two models better on the same items? The share of points with its interval, also in Elo and in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from imarena.stats.power import detectable_elo, items_needed
 from imarena.stats.share_interval import elo_of, win_interval
 
 SMALL_ELO = 20.0
-"""A difference that few people would notice: where the data exclude more than this, the two are about equal."""
+"""A difference that few people would notice: if the data exclude larger ones, the two models are about equal."""
 PLAIN_ELO = 50.0
 """A difference that most people would notice after a while."""
 
 
 @dataclass(frozen=True)
 class ComparisonVerdict:
-    """How NEW stands against OLD."""
+    """The result of comparing NEW with OLD."""
 
     words: str
     settled: bool
@@ -27,19 +27,19 @@ class ComparisonVerdict:
     win_rate_low: float | None
     win_rate_high: float | None
     elo: float | None
-    """NEW minus OLD; None where the win rate is 0 or 1 or unknown."""
+    """NEW minus OLD; None if the win rate is 0, 1 or unknown."""
     elo_low: float | None
     elo_high: float | None
     more_items: int | None
-    """Further items that would settle it, if the difference is as it seems; None where it is settled or unknown."""
+    """Further items needed to settle it if the current estimate is right; None if it is settled or unknown."""
     detectable_elo: float | None
-    """The smallest difference that this many items show in four of five cases; None where they show none."""
+    """The smallest difference that this many items show in four of five cases; None if they show none."""
     level: float = 0.95
     """The confidence level of the intervals and of the verdict."""
 
 
 def compare_points(points: Sequence[float], old_name: str, new_name: str, *, level: float = 0.95) -> ComparisonVerdict:
-    """The verdict on some items by NEW's share of the points of each: 1, it is better; 0, OLD is; 1/2, a tie."""
+    """Compare two models by NEW's points on each item: 1 if NEW is better, 0 if OLD is better, 1/2 for a tie."""
     wins, losses = (sum(value > 0.5 for value in points), sum(value < 0.5 for value in points))
     n, ties = len(points), len(points) - wins - losses
     if n == 0:
@@ -62,13 +62,13 @@ def compare_points(points: Sequence[float], old_name: str, new_name: str, *, lev
 
 
 def effective_tie_rate(points: Sequence[float]) -> float:
-    """The share of ties among items worth 0, 1/2 or 1 that spreads the points around 1/2 as much as these.
+    """The share of ties that would give items with 0, 1/2 or 1 points the same spread around 1/2 as these points.
 
-    It is the share of ties itself, unless repeated questions give an item another value, such as 2/3.
+    It equals the share of ties, unless repeated questions give an item another value, such as 2/3.
     """
     lead = abs(sum(value - 0.5 for value in points)) / len(points)
     spread = 4 * sum((value - 0.5) ** 2 for value in points) / len(points)
-    return 1 - max(spread, 2 * lead)  # so many ties that nobody could lead by this much are not meant
+    return 1 - max(spread, 2 * lead)  # more ties would not allow this lead
 
 
 def _detectable(n: int, tie_rate: float, level: float) -> float | None:
@@ -77,4 +77,4 @@ def _detectable(n: int, tie_rate: float, level: float) -> float | None:
     try:
         return detectable_elo(n, significance=1 - level, tie_rate=tie_rate)
     except ValueError:
-        return None  # so few items show nothing at all
+        return None  # too few items to show any difference

@@ -1,6 +1,6 @@
-"""Two columns against each other: Spearman, Pearson, Kendall, footrule, and averages of correlations.
+"""Correlations of two columns: Spearman, Pearson, Kendall, footrule, and averages of correlations.
 
-Values are rounded to nine decimals before they are ranked, so that float noise breaks no tie.
+Values are rounded to nine decimals before they are ranked, so that floating-point noise does not break ties.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,9 +50,9 @@ def kendall_accuracy(left: ArrayLike, right: ArrayLike) -> Figure:
 
 
 def footrule(left: ArrayLike, right: ArrayLike) -> Figure:
-    """Spearman's footrule: the sum of the distances between ranks over its largest value; 0 is the same order.
+    """Spearman's footrule: the sum of the distances between ranks, divided by its largest value; 0 is the same order.
 
-    The largest sum is floor(n^2 / 2), reached by the reversed order.
+    The largest sum is floor(n^2 / 2), that of the reversed order.
     """
     first, second = finite_pairs(round_values(left), round_values(right))
     method = "Spearman's footrule over floor(n^2 / 2), mid-ranks"
@@ -64,16 +64,16 @@ def footrule(left: ArrayLike, right: ArrayLike) -> Figure:
 
 
 def midranks(values: ArrayLike) -> FloatArray:
-    """Ranks of a column from 1, ties at their mean, after rounding to nine decimals. `values`: (n,)."""
+    """Ranks of a column from 1, with mean ranks for ties, after rounding to nine decimals. `values`: (n,)."""
     _, category, counts = np.unique(round_values(values), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[category], dtype=np.float64)
 
 
 def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", name: str = "average") -> Figure:
-    """Average correlations over folds or groups; None is an undefined one, which is left out and counted.
+    """Average correlations over folds or groups; undefined ones (None) are left out and counted.
 
-    ``fisher`` is the right one. ``paper-compat`` gives what VIEScore printed. A correlation of exactly 1 or -1 has no
-    Fisher's z, and an average with one is undefined rather than clipped.
+    ``fisher`` is the recommended recipe. ``paper-compat`` gives what VIEScore printed. A correlation of exactly 1 or -1
+    has no Fisher's z, so its average is undefined rather than clipped.
     """
     if recipe not in RECIPES:
         raise ValueError(f"unknown recipe '{recipe}': {', '.join(RECIPES)}")
@@ -111,7 +111,7 @@ def _correlation(
 
 def _pearson(first: FloatArray, second: FloatArray) -> float:
     a, b = first - first.mean(), second - second.mean()
-    # Scaled, so that squares of tiny or huge values neither vanish nor overflow.
+    # Scaled so that squares of tiny or huge values neither vanish nor overflow.
     a, b = a / np.abs(a).max(), b / np.abs(b).max()
     return float((a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum()))
 

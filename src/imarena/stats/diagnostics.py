@@ -1,4 +1,4 @@
-"""Detect unusual raters or judges: out of step with the others, constant, or using the scale backwards."""
+"""Detect unusual raters or judges: those that disagree with the others, are constant, or reverse the scale."""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,31 +13,31 @@ from imarena.stats.ratings import Ratings, round_values
 from imarena.stats.share_interval import normal_quantile
 
 FEW_UNITS = 10
-"""With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""
+"""With fewer shared units than this, a rater is not flagged: the figures are too noisy to accuse anyone."""
 OUT_OF_STEP = 3.0
-"""Robust standard deviations below the raters' median."""
+"""Number of robust standard deviations below the raters' median."""
 BACKWARDS = -0.2
-"""Spearman's rho from which a rater seems to use the scale backwards, where it is also significantly below 0."""
+"""Spearman's rho up to which a rater seems to reverse the scale, if it is also significantly below 0."""
 BACKWARDS_LEVEL = 0.01
-"""One-sided, of that test."""
+"""Significance level of that test, one-sided."""
 
 
 @dataclass(frozen=True)
 class RaterReport:
-    """One rater beside the others."""
+    """One rater compared with the others."""
 
     rater: int
     n: int
-    """Ratings given."""
+    """Number of ratings."""
     n_shared: int
-    """Of them, on units that somebody else rated too."""
+    """Number of ratings on units that somebody else also rated."""
     with_others: Figure
     """Spearman's rho with the mean of the others; for labels, the share of equal pairs."""
     mean_shift: float | None
     """Mean of (own rating - mean of the others), on the scale of the values."""
     most_common_share: float
     flags: tuple[str, ...]
-    """Any of ``constant``, ``backwards``, ``out_of_step``, ``too_few``; empty where nothing is odd."""
+    """Any of ``constant``, ``backwards``, ``out_of_step``, ``too_few``; empty if nothing is unusual."""
 
 
 def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
@@ -59,18 +59,18 @@ def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
 
 
 def _draft(rater: int, own: FloatArray, others: FloatArray) -> RaterReport:
-    """`own`: the rater's ratings; `others`: the mean of the others on the same units, NaN where there are none."""
+    """Report on one rater. `own`: their ratings; `others`: the mean of the others on the same units, NaN if none."""
     shared = ~np.isnan(others)
     common = float(np.unique(own, return_counts=True)[1].max() / len(own)) if len(own) else 0.0
     shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
-    # One value only is odd where the others' ratings of the same units differ, and says nothing where they do not.
+    # A single value is unusual only if the others' ratings of the same units differ.
     odd = common == 1.0 and bool(shared.any()) and float(np.ptp(others[shared])) > 0
     flags = ("constant",) if odd else ()
     return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], others[shared]), shift, common, flags)
 
 
 def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport:
-    """The same for votes on pairs, whichever output is called left: only one kind of tie throughout is constant."""
+    """The same for votes on pairs, whichever output is called left: only always the same kind of tie is constant."""
     sided = float((own < PAIR_CODES["tie"]).sum()) / 2
     ties = [float((own == PAIR_CODES[kind]).sum()) for kind in ("tie", "both_bad")]
     common = max(sided, *ties) / len(own) if len(own) else 0.0
@@ -78,7 +78,7 @@ def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport
 
 
 def _with_others(equal: int, pairs: int) -> Figure:
-    """The share of pairs (this rater, another) on the same unit that are equal."""
+    """The share of equal ratings among all pairs (this rater, another rater) on the same unit."""
     method = "equal pairs with the other raters"
     if pairs == 0:
         return Figure("with_others", None, 0, method, reason="shares no unit with another rater")
@@ -86,7 +86,7 @@ def _with_others(equal: int, pairs: int) -> Figure:
 
 
 def _limit(values: FloatArray) -> float:
-    """Below it a rater is out of step: the median less three robust deviations (at least 0.05 each)."""
+    """The limit below which a rater is out of step: the median minus three robust deviations (at least 0.05 each)."""
     if len(values) < 3:
         return -np.inf
     middle = float(np.median(values))
@@ -107,5 +107,5 @@ def _flagged(draft: RaterReport, limit: float) -> RaterReport:
 
 
 def _is_backwards(rho: float, n: int) -> bool:
-    """Without any association rho has variance 1 / (n - 1), and is nearly normal from `FEW_UNITS` on."""
+    """Is rho significantly negative? Without association, it is nearly normal with variance 1 / (n - 1)."""
     return rho <= BACKWARDS and rho * math.sqrt(n - 1) < normal_quantile(BACKWARDS_LEVEL)

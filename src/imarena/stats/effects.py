@@ -1,4 +1,4 @@
-"""Effect sizes: how large a difference is, beside whether it is more than chance."""
+"""Effect sizes: how large a difference is, not only whether it is more than chance."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,5 +51,5 @@ def odds_ratio(only_left: int, only_right: int) -> Figure:
 
 
 def win_rate(elo_difference: float) -> float:
-    """The share of points, with ties as half points, that a rating difference means on the base-10, 400-point scale."""
+    """The share of points, with ties as half points, for a rating difference on the base-10, 400-point scale."""
     return float(1 / (1 + 10 ** (-elo_difference / 400)))

@@ -8,21 +8,21 @@ Status = Literal["ok", "undefined"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One number with its method and count. `value` is None where the figure is undefined, and `reason` says why.
+    """One number with its method and count. `value` is None if the figure is undefined; `reason` says why.
 
-    A figure without a value is never replaced by 0, 1 or a middle: that is the caller's to see and to report.
+    A missing value is never replaced by 0, 1 or a middle: callers must check for it and report it.
     """
 
     name: str
     value: float | None
     n: int
-    """How many units, pairs or groups it rests on."""
+    """Number of units, pairs or groups that it is based on."""
     method: str
     reason: str = ""
     low: float | None = None
     high: float | None = None
     interval: str = ""
-    """How `low` and `high` were made; empty where there is no interval, with the cause in `interval_reason`."""
+    """The method of `low` and `high`; empty if there is no interval, with the cause in `interval_reason`."""
     interval_reason: str = ""
 
     @property
@@ -30,7 +30,7 @@ class Figure:
         return "undefined" if self.value is None else "ok"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON; fields that say nothing are left out."""
+        """Plain values for JSON, without empty fields."""
         document: dict[str, Any] = {"value": self.value, "n": self.n, "method": self.method, "status": self.status}
         if self.reason:
             document["reason"] = self.reason
@@ -42,5 +42,5 @@ class Figure:
 
 
 def undefined_figure(name: str, reason: str, *, n: int, method: str) -> Figure:
-    """A figure that does not exist for these data, and why."""
+    """A figure that is undefined for these data, with the reason."""
     return Figure(name, None, n, method, reason=reason)

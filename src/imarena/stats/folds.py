@@ -1,7 +1,7 @@
 """Leave-one-out folds (ImagenWorld, section 5.3, footnote 1 and table 4).
 
 Human against human: each rater against the mean of the others. Judge against human: the judge against the same means,
-one fold for each rater left out. Figures are averaged over folds; the spread is their population standard deviation.
+with one fold per rater left out. Figures are averaged over folds; the spread is their population standard deviation.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def human_folds(ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
 
 
 def judge_folds(scores: ArrayLike, ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
-    """A judge against the mean of all raters but one; `scores`: (n_units,), NaN where the judge gave none."""
+    """A judge against the mean of all raters but one; `scores`: (n_units,), NaN if missing."""
     rounded = round_values(scores)
     if rounded.shape != (ratings.n_units,):
         raise ValueError(f"expected {ratings.n_units} scores, one a unit, got shape {rounded.shape}")

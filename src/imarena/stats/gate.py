@@ -1,4 +1,4 @@
-"""A gate: does the interval of a difference of two models allow a release? One type for comparisons and boards."""
+"""Gates: does the interval of the difference between two models allow a release? For comparisons and boards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ COMPARISON_RULES: tuple[ComparisonRule, ...] = ("worse", "not-better")
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One rule on the difference MODEL - OTHER.
+    """The result of one rule about the difference MODEL - OTHER.
 
-    An end that is None has no bound where the rule is decided; where it is not, there is no interval.
+    If the rule is decided, an end of None means that side is unbounded; if not, that there is no interval.
     """
 
     rule: str
-    """As it was given: `worse`, `not-better`, or `MODEL below OTHER`."""
+    """The rule as given: `worse`, `not-better`, or `MODEL below OTHER`."""
     model: str
     other: str
     outcome: GateOutcome
@@ -46,14 +46,14 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """All rules of one command, and what the data lack: failed calls, missing files."""
+    """The results of all rules of one command, and what makes the data incomplete: failed calls, missing files."""
 
     gates: tuple[GateResult, ...]
     incomplete: tuple[Notice, ...] = ()
 
     @property
     def outcome(self) -> Literal["passed", "failed", "incomplete"]:
-        """Incomplete data decide nothing. Then a rule that failed counts before one that cannot be decided."""
+        """Incomplete data decide nothing. Otherwise, a failed rule takes precedence over an undecided one."""
         outcomes = {gate.outcome for gate in self.gates}
         if self.incomplete:
             return "incomplete"
@@ -69,7 +69,7 @@ class GateReport:
 
 
 def gate_comparison(verdict: ComparisonVerdict, rule: ComparisonRule, old: str, new: str) -> GateResult:
-    """`worse` fails where the interval of NEW - OLD lies below 0; `not-better` fails unless it lies above 0."""
+    """`worse` fails if the interval of NEW - OLD is below 0; `not-better` fails unless it is above 0."""
     low, high = verdict.win_rate_low, verdict.win_rate_high
     outcome: GateOutcome = "undecided"
     if low is not None and high is not None:

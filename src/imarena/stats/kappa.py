@@ -1,4 +1,4 @@
-"""Kappas and raw agreement: Fleiss, Cohen (weighted too), pairwise, percent."""
+"""Kappas and raw agreement: Fleiss, Cohen (also weighted), pairwise, percent."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +20,8 @@ NO_VARIATION = "no variation: all ratings are equal, so that chance alone would 
 def fleiss_kappa(ratings: Ratings) -> Figure:
     """Fleiss' kappa (1971) over units with two ratings or more.
 
-    With the same number of ratings on every unit this is the textbook figure. With missing ratings each unit's
-    agreement is taken over its own pairs, and the method says so. Votes on pairs: see `pair_votes`.
+    With the same number of ratings on every unit, this is the textbook figure. With missing ratings, each unit's
+    agreement is computed from its own pairs, and the method says so. For votes on pairs, see `pair_votes`.
     """
     if ratings.scale == "pair":
         return pair_fleiss_kappa(ratings)
@@ -42,7 +42,7 @@ def fleiss_kappa(ratings: Ratings) -> Figure:
 
 
 def pairwise_agreement(ratings: Ratings) -> Figure:
-    """The share of pairs of ratings on the same unit that are equal, over all such pairs."""
+    """The share of equal pairs among all pairs of ratings on the same unit."""
     pairable = ratings.pairable()
     name, method = "pairwise_agreement", "equal pairs of ratings among all pairs on the same unit"
     if pairable.n_units == 0:
@@ -64,9 +64,9 @@ def percent_agreement(ratings: Ratings) -> Figure:
 
 
 def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none") -> Figure:
-    """Cohen's kappa of two raters on the same units; `left`, `right`: (n,), NaN where a rating is missing.
+    """Cohen's kappa of two raters on the same units; `left`, `right`: (n,), NaN if a rating is missing.
 
-    Linear and quadratic weights grow with the distance of the values' places in sorted order, as usual.
+    As usual, linear and quadratic weights grow with the distance between the values' positions in sorted order.
     """
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"unknown weights '{weights}': none, linear or quadratic")
@@ -91,7 +91,7 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters on the units that both rated: codes of the raters, units shared, and the figures."""
+    """Two raters on the units that both rated: the raters' codes, the number of shared units, and the figures."""
 
     left: int
     right: int
@@ -118,7 +118,7 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
 
 
 def _kappas(first: FloatArray, second: FloatArray, ratings: Ratings) -> tuple[Figure, Figure, Figure]:
-    """Plain, linear and quadratic; votes on pairs have no order that could be weighted."""
+    """Plain, linear and quadratic kappa; votes on pairs have no order that could be weighted."""
     if ratings.scale == "pair":
         plain = pair_cohen_kappa(first, second)
         linear, quadratic = (

@@ -1,11 +1,11 @@
 """Agreement of votes on pairs, whichever output is called left.
 
-A vote names a side, a tie, or both bad. Which output of a pair is "left" is a name without meaning, but the usual
-chance correction counts how often each name occurs, so that renaming the sides of a single pair changes it. Here the
-expected disagreement is the mean over all ways to name the sides of each pair: two votes for a side on two different
-pairs are expected to disagree half of the time. The observed disagreement does not depend on the names.
+A vote names a side, a tie, or both bad. Which output of a pair is called "left" has no meaning, but the usual chance
+correction counts how often each name occurs, so renaming the sides of a single pair would change it. Here the expected
+disagreement is the mean over all ways to name the sides of each pair: two votes for a side on two different pairs are
+expected to disagree half of the time. The observed disagreement does not depend on the names.
 
-Votes are `Ratings` of the scale ``pair`` with the values below, all votes on a pair with its sides in one order.
+Votes are `Ratings` with the scale ``pair`` and the values below; all votes on a pair have its sides in the same order.
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ NAMED = "averaged over both ways to name the sides of each pair"
 
 
 def outcome_counts(ratings: Ratings) -> FloatArray:
-    """How many votes each unit has for the side with more votes, for the other side, for a tie and for both bad.
+    """Number of votes of each unit for the side with more votes, for the other side, for a tie and for both bad.
 
     (n_units, 4). Sorting the two sides makes every figure independent of their names.
     """
@@ -38,7 +38,7 @@ def outcome_counts(ratings: Ratings) -> FloatArray:
 
 
 def pair_alpha(ratings: Ratings, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95) -> Figure:
-    """Krippendorff's nominal alpha of votes on pairs, with a percentile bootstrap over pairs where `rounds` is above 0.
+    """Krippendorff's nominal alpha of votes on pairs, with a percentile bootstrap over pairs if `rounds` > 0.
 
     alpha = 1 - (n - 1) D_o / D_e with D_o = sum over pairs u of (m_u^2 - sum_c n_uc^2) / (m_u - 1) and, averaged over
     all ways to name sides, D_e = n^2 - ties^2 - both_bad^2 - sided^2 / 2 - sum over u of (n_u,left - n_u,right)^2 / 2.
@@ -59,7 +59,7 @@ def pair_alpha(ratings: Ratings, *, rounds: int = 0, seed: int = 0, confidence: 
 
 
 def _alpha(patterns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Alpha for each row of weights: (k, 4) counts and (rounds, k) numbers of units to (rounds,); NaN: undefined."""
+    """Alpha (rounds,) from counts (k, 4) and numbers of units (rounds, k); NaN if undefined."""
     sizes = patterns.sum(axis=1)
     observed = weights @ ((sizes**2 - (patterns**2).sum(axis=1)) / (sizes - 1))
     totals = weights @ patterns
@@ -71,7 +71,7 @@ def _alpha(patterns: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def pair_fleiss_kappa(ratings: Ratings) -> Figure:
-    """Fleiss' kappa of votes on pairs: both sides are equally likely by chance."""
+    """Fleiss' kappa of votes on pairs; by chance, both sides are equally likely."""
     pairable = ratings.pairable()
     name, n = "fleiss_kappa", pairable.n_units
     table = outcome_counts(pairable)
@@ -89,7 +89,7 @@ def pair_fleiss_kappa(ratings: Ratings) -> Figure:
 
 
 def pair_cohen_kappa(left: FloatArray, right: FloatArray) -> Figure:
-    """Cohen's kappa of two voters on the same pairs: (n,) each, NaN where a vote is missing."""
+    """Cohen's kappa of two voters on the same pairs: (n,) each, NaN if a vote is missing."""
     name, method = "cohen_kappa", f"Cohen's kappa, chance agreement {NAMED}"
     both = ~(np.isnan(left) | np.isnan(right))
     first, second = left[both].astype(np.int64), right[both].astype(np.int64)
@@ -103,7 +103,7 @@ def pair_cohen_kappa(left: FloatArray, right: FloatArray) -> Figure:
 
 
 def _chance(first: FloatArray, second: FloatArray) -> float:
-    """How often two voters with these counts of outcomes agree by chance, (4,) each."""
+    """How often two voters with these counts of outcomes, (4,) each, agree by chance."""
     sides = (first[0] + first[1]) * (second[0] + second[1]) / 2
-    # Whole numbers up to here, so that no last bit depends on the names.
+    # Whole numbers up to here, so that not even the last bit depends on the names.
     return float((sides + first[2] * second[2] + first[3] * second[3]) / (first.sum() * second.sum()))

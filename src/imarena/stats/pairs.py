@@ -1,7 +1,7 @@
 """Pairs of outputs of the same unit: does the judge order them as people do?
 
-A pair is two differences, left minus right: people's and the judge's. 0 is a tie. Differences are rounded to nine
-decimals, so that float noise makes no winner.
+A pair has two differences, left minus right: people's and the judge's. 0 is a tie. Differences are rounded to nine
+decimals, so that floating-point noise does not make a winner.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> ScoreP
 
 
 def pair_accuracy(pairs: ScorePairs, *, tie_threshold: float = 0.0) -> Figure:
-    """The share of pairs on which both say the same of left, right and tie; the judge ties within `tie_threshold`."""
+    """The share of pairs with the same outcome (left, right or tie) for both; the judge ties within `tie_threshold`."""
     method = f"same of left, right, tie; the judge ties where scores differ by {tie_threshold:g} or less"
     if not len(pairs):
         return undefined_figure("pair_accuracy", "there are no pairs", n=0, method=method)
@@ -54,7 +54,7 @@ def pair_accuracy(pairs: ScorePairs, *, tie_threshold: float = 0.0) -> Figure:
 
 
 def decisive_accuracy(pairs: ScorePairs) -> Figure:
-    """The share of pairs that people decide on which the judge picks the same side; a judge's tie is not the same."""
+    """The share of the pairs that people decide where the judge picks the same side; a judge's tie is a miss."""
     method = "same side among pairs that people decide; a judge's tie is a miss"
     decided = pairs.human != 0
     if not decided.any():
@@ -65,7 +65,7 @@ def decisive_accuracy(pairs: ScorePairs) -> Figure:
 
 @dataclass(frozen=True)
 class TieCalibration:
-    """The threshold that makes accuracy with ties largest, and that accuracy."""
+    """The threshold with the highest accuracy with ties, and that accuracy."""
 
     threshold: float
     accuracy: Figure
@@ -74,8 +74,8 @@ class TieCalibration:
 def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
     """Choose the judge's tie threshold (Deutsch, Foster and Freitag 2023, arXiv 2305.14324, section 5).
 
-    Among 0 and every difference that occurs, the smallest threshold with the highest accuracy. It is chosen on the
-    pairs it is measured on, so that the accuracy is an upper bound for new pairs; the method says so.
+    Returns the smallest threshold with the highest accuracy among 0 and every difference that occurs. It is chosen on
+    the pairs that it is measured on, so the accuracy is an upper bound for new pairs; the method says so.
     """
     method = "accuracy with ties, threshold chosen on the same pairs (an upper bound)"
     if not len(pairs):
@@ -85,7 +85,7 @@ def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
     gap = np.abs(pairs.judge)
     order = np.argsort(gap, kind="stable")
     gap, human, judge = gap[order], np.sign(pairs.human[order]), np.sign(pairs.judge[order])
-    # Right with threshold t: ties of people among gaps up to t, and same signs among gaps above t.
+    # Correct with threshold t: people's ties among gaps up to t, and same signs among gaps above t.
     tied = np.concatenate([[0], np.cumsum(human == 0)])
     same = (human == judge) & (judge != 0)
     above = same.sum() - np.concatenate([[0], np.cumsum(same)])
@@ -100,19 +100,19 @@ def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
 
 @dataclass(frozen=True)
 class GapBand:
-    """Pairs whose scores differ by `low` up to but not including `high` (None: no end)."""
+    """Pairs whose scores differ by at least `low` and less than `high` (None: no limit)."""
 
     low: float
     high: float | None
     n: int
     agreement: float | None
-    """The share on which the judge's side is people's side; None where the band is empty."""
+    """The share of pairs on which judge and people choose the same side; None if the band is empty."""
 
 
 def agreement_by_gap(pairs: ScorePairs, edges: Sequence[float]) -> tuple[tuple[GapBand, ...], int]:
     """Agreement with people by the size of the judge's score gap, over pairs that people decide.
 
-    Bands are (0, e1), [e1, e2), ... and [ek, no end). Pairs with gap 0 take no side: their number comes second.
+    Bands are (0, e1), [e1, e2), ... and [ek, infinity). The second result is the number of pairs with gap 0.
     """
     steps = [0.0, *edges]
     if any(high <= low for low, high in pairwise(steps)):

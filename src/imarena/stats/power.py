@@ -1,7 +1,7 @@
-"""How much data a question needs: battles or votes that separate two models by a given number of Elo points.
+"""How much data is needed: the battles or votes that separate two models by a given number of Elo points.
 
 Elo points are those of the share of points (`share_interval`): a difference is the same number here, on a board and in
-a comparison. Ties pull the share of points towards one half, so that many ties leave no room for a large difference.
+a comparison. Ties pull the share of points towards one half, so with many ties a large difference is impossible.
 """
 
 import math
@@ -15,22 +15,22 @@ from imarena.stats.effects import win_rate
 from imarena.stats.share_interval import clear_wins, elo_of, normal_quantile
 
 EXACT_DECIDED = 300
-"""Up to this many decided items the power is counted over every record; above it the normal approximation holds."""
+"""Up to this many decided items, power is computed exactly from all records; above, by normal approximation."""
 NO_NUMBER = "no number of battles separates two equal models: give a difference other than 0"
 
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many battles between two models, and the assumptions behind the number."""
+    """The number of battles needed between two models, and the assumptions behind it."""
 
     battles: int
     decided: int
     """Battles that end with a winner."""
     votes: int
-    """Votes in all, where each battle is voted on `votes_per_battle` times."""
+    """Total number of votes, with `votes_per_battle` votes on each battle."""
     elo: float
     win_probability: float
-    """Of the better model, in a battle that ends with a winner."""
+    """Probability that the better model wins a battle that ends with a winner."""
     method: str
 
 
@@ -43,10 +43,10 @@ def battles_needed(
     votes_per_battle: int = 1,
     within_battle_correlation: float = 0.0,
 ) -> SampleSize:
-    """The number of battles between two models that shows a difference of `elo` points with probability `power`.
+    """The number of battles between two models that detects a difference of `elo` points with probability `power`.
 
     Two-sided test of a share against one half, normal approximation: n = ((z_a / 2 + z_p sqrt(p q)) / (p - 1/2))^2
-    decided battles, where p is the probability to win a decided battle. `elo` is converted from the share of points,
+    decided battles, where p is the probability of winning a decided battle. `elo` is converted to the share of points,
     with ties as half points: at a share t of ties, p = 1/2 + (share - 1/2) / (1 - t). Votes on the same battle are
     correlated: m votes with correlation r count as m / (1 + (m - 1) r) independent votes.
     """
@@ -73,7 +73,7 @@ def _decided_needed(p: float, power: float, significance: float) -> float:
 
 
 def _decided_win_rate(share: float, tie_rate: float) -> float:
-    """The probability to win a decided battle that gives this share of points (above 1/2) at this share of ties."""
+    """The probability of winning a decided battle that gives this share of points (above 1/2) at this share of ties."""
     p = 0.5 + (share - 0.5) / (1 - tie_rate)
     if p > 1 + 1e-9:
         least = elo_of(1 - tie_rate / 2)
@@ -82,7 +82,7 @@ def _decided_win_rate(share: float, tie_rate: float) -> float:
 
 
 def items_needed(share: float, *, tie_rate: float, power: float = 0.8, level: float = 0.95) -> int:
-    """Items after which `win_interval` calls this share of points (above 1/2) clear with probability `power`."""
+    """Number of items after which `win_interval` finds this share of points (> 1/2) clear with probability `power`."""
     if not 0.5 < share <= 1:
         raise ValueError(NO_NUMBER)
     decided = _decided_needed(_decided_win_rate(share, tie_rate), power, 1 - level)
@@ -93,9 +93,9 @@ def items_needed(share: float, *, tie_rate: float, power: float = 0.8, level: fl
 
 
 def detectable_elo(battles: int, *, power: float = 0.8, significance: float = 0.05, tie_rate: float = 0.0) -> float:
-    """The smallest difference in Elo points that `battles` battles find with probability `power`.
+    """The smallest difference in Elo points that `battles` battles detect with probability `power`.
 
-    By the rule of `win_interval`. Raises `ValueError` where ties or too few battles leave none.
+    Uses the rule of `win_interval`. Raises `ValueError` if there is none, because of ties or too few battles.
     """
     if battles < 1:
         raise ValueError("at least one battle is needed")
@@ -112,16 +112,16 @@ def detectable_elo(battles: int, *, power: float = 0.8, significance: float = 0.
 
 
 def detection_power(n: int, share: float, tie_rate: float, *, level: float = 0.95) -> float:
-    """The probability that `n` items show a model with this share of points (above 1/2) as clearly better.
+    """The probability that `n` items show a model with this share of points (above 1/2) to be clearly better.
 
-    Counted over all records of wins, losses and ties with the rule of `win_interval`, where at most `EXACT_DECIDED`
-    items are decided; for more, by the normal approximation.
+    Computed from all records of wins, losses and ties with the rule of `win_interval` if at most `EXACT_DECIDED`
+    items are decided; otherwise by normal approximation.
     """
     p = _decided_win_rate(share, tie_rate)
     most = _most_decided(n, tie_rate)
     if most > EXACT_DECIDED:
         decided = n * (1 - tie_rate)
-        # The last term is the correction for continuity: whole wins are half a win apart from the limit on average.
+        # The last term is a continuity correction: on average, whole wins are half a win away from the limit.
         distance = (p - 0.5) * math.sqrt(decided) - 0.5 * normal_quantile((1 + level) / 2) - 0.5 / math.sqrt(decided)
         spread = math.sqrt(p * (1 - p))
         return _normal(distance / spread) if spread > 0 else float(distance > 0)
@@ -135,14 +135,14 @@ def detection_power(n: int, share: float, tie_rate: float, *, level: float = 0.9
 
 
 def _most_decided(n: int, tie_rate: float) -> int:
-    """No more decided items than this occur but once in a billion."""
+    """A number of decided items that is exceeded about once in a billion cases."""
     mean = n * (1 - tie_rate)
     return min(n, math.ceil(mean + 6 * math.sqrt(mean * tie_rate) + 6))
 
 
 @lru_cache(maxsize=64)
 def _clear_records(n: int, most: int, level: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """(most + 1, most + 1) by wins and losses: which records are clear wins, and the logarithm of their number."""
+    """(most + 1, most + 1) by wins and losses: which records are clear wins, and the log of how many ways give each."""
     from scipy.special import gammaln
 
     count = np.arange(most + 1.0)

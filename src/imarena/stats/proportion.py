@@ -1,4 +1,4 @@
-"""Proportions with Wilson's interval: one for every accuracy and rate, whichever command prints it."""
+"""Proportions with Wilson's interval, used for all accuracies and rates in every command."""
 
 import math
 
@@ -9,7 +9,7 @@ WILSON = "Wilson, 95%"
 
 
 def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Ends of Wilson's score interval of a rate among `n` units; it has a width for a rate of 0 and of 1 too."""
+    """Ends of Wilson's score interval of a rate among `n` units; its width is not 0 even for a rate of 0 or 1."""
     spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
     return 0.0 if rate == 0 else max(low, 0.0), 1.0 if rate == 1 else min(high, 1.0)

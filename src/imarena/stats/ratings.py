@@ -1,4 +1,4 @@
-"""Ratings in long form: who gave which unit which value. The input of everything about agreement."""
+"""Ratings in long form (who gave which unit which value), the input of all agreement figures."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ Scale = Literal["number", "order", "label", "pair"]
 NO_PAIR = "no unit has two ratings"
 
 DECIMALS = 9
-"""Values are rounded to this before they are ranked or told apart: the mean of three numbers added in another order
-differs in the last bit, and that would break a tie."""
+"""Values are rounded to this many decimals before they are ranked or compared: the mean of three numbers depends in its
+last bit on the order of addition, which would break a tie."""
 
 
 def round_values(values: ArrayLike) -> FloatArray:
-    """The values at nine decimals, so that float noise breaks no tie (and -0.0 is 0.0)."""
+    """The values rounded to nine decimals, so that floating-point noise does not break ties (and -0.0 becomes 0.0)."""
     return np.asarray(np.round(np.asarray(values, dtype=np.float64), DECIMALS) + 0.0, dtype=np.float64)
 
 
 def check_columns(first: NDArray[Any], second: NDArray[Any]) -> None:
-    """Raise unless both are one column, of the same length."""
+    """Raise unless both are columns of the same length."""
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
 
@@ -39,7 +39,7 @@ def finite_pairs(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatAr
 
 @dataclass(frozen=True)
 class Tallies:
-    """Counts of raters by unit and value, kept sparse: `unit`, `category`, `count` are (cells,)."""
+    """Sparse counts of raters by unit and value: `unit`, `category`, `count` are (cells,)."""
 
     unit: IntArray
     category: IntArray
@@ -52,7 +52,7 @@ class Tallies:
         return np.asarray(np.bincount(self.unit, weights=weights, minlength=self.n_units), dtype=np.float64)
 
     def by_value(self, weights: FloatArray) -> FloatArray:
-        """Ratings of each value where unit u counts weights[r, u] times: (rounds, n_units) to (rounds, n_values)."""
+        """Count ratings by value if unit u counts weights[r, u] times: (rounds, n_units) to (rounds, n_values)."""
         return np.array(
             [
                 np.bincount(self.category, weights=row[self.unit] * self.count, minlength=self.n_values)
@@ -63,10 +63,10 @@ class Tallies:
 
 @dataclass(frozen=True)
 class Ratings:
-    """N ratings of `n_units` units by `n_raters` raters; a pair that is not there is missing.
+    """N ratings of `n_units` units by `n_raters` raters; other combinations of unit and rater are missing.
 
-    `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers. `scale` says what the values are: numbers, places
-    in an order, codes of labels that have no order, or outcomes of votes on pairs (`pair_votes.PAIR_CODES`).
+    `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers. `scale` says what the values are: numbers, ordered
+    categories, codes of labels without an order, or outcomes of votes on pairs (`pair_votes.PAIR_CODES`).
     """
 
     unit: IntArray
@@ -78,40 +78,40 @@ class Ratings:
 
     @property
     def n_missing(self) -> int:
-        """Cells of the units-by-raters table that hold no rating."""
+        """Number of cells without a rating in the units-by-raters table."""
         return self.n_units * self.n_raters - len(self.value)
 
     def sizes(self) -> IntArray:
-        """How many ratings each unit has: (n_units,)."""
+        """Number of ratings of each unit: (n_units,)."""
         return np.bincount(self.unit, minlength=self.n_units).astype(np.int64)
 
     def categories(self) -> tuple[FloatArray, IntArray]:
-        """The different values in order (k,), rounded, and the place of each rating among them (N,)."""
+        """The distinct rounded values in order (k,), and the index of each rating's value (N,)."""
         values, category = np.unique(round_values(self.value), return_inverse=True)
         return values, category.astype(np.int64)
 
     def tallies(self) -> Tallies:
-        """How many raters gave a unit a value, one row for each unit and value that occur together."""
+        """Count the raters that gave a unit a value, with one row per combination of unit and value."""
         values, category = self.categories()
         cells, counts = np.unique(self.unit * max(len(values), 1) + category, return_counts=True)
         unit, kind = np.divmod(cells, max(len(values), 1))
         return Tallies(unit, kind, counts.astype(np.float64), self.n_units, len(values))
 
     def others_equal(self) -> IntArray:
-        """For each rating, how many other ratings of its unit are equal to it: (N,)."""
+        """For each rating, the number of equal other ratings of its unit: (N,)."""
         values, category = self.categories()
         cells = self.unit * max(len(values), 1) + category
         _, where, counts = np.unique(cells, return_inverse=True, return_counts=True)
         return np.asarray(counts[where] - 1, dtype=np.int64)
 
     def means_of_others(self) -> FloatArray:
-        """For each rating, the mean of the other ratings of its unit, rounded; NaN where it is alone: (N,)."""
+        """For each rating, the rounded mean of the other ratings of its unit; NaN if there are none: (N,)."""
         sums = np.bincount(self.unit, weights=self.value, minlength=self.n_units)
         others = self.sizes()[self.unit] - 1
         return round_values(np.where(others > 0, (sums[self.unit] - self.value) / np.maximum(others, 1), np.nan))
 
     def means_without(self, rater: int) -> FloatArray:
-        """Each unit's mean rating without one rater, rounded; NaN where nobody is left: (n_units,)."""
+        """Each unit's rounded mean rating without one rater; NaN if nobody else rated it: (n_units,)."""
         kept = self.rater != rater
         sums = np.bincount(self.unit[kept], weights=self.value[kept], minlength=self.n_units)
         counts = np.bincount(self.unit[kept], minlength=self.n_units)
@@ -124,13 +124,13 @@ class Ratings:
         return np.split(order, ends[:-1]) if self.n_raters else []
 
     def matrix(self) -> FloatArray:
-        """(n_units, n_raters), rounded, with NaN where a rating is missing."""
+        """The rounded ratings as a table (n_units, n_raters), with NaN for missing ratings."""
         table = np.full((self.n_units, self.n_raters), np.nan)
         table[self.unit, self.rater] = round_values(self.value)
         return table
 
     def pairable(self) -> "Ratings":
-        """Only units with two ratings or more, and units numbered anew."""
+        """Only the units with two or more ratings, renumbered."""
         kept = self.sizes()[self.unit] >= 2
         units, codes = np.unique(self.unit[kept], return_inverse=True)
         return Ratings(
@@ -139,7 +139,7 @@ class Ratings:
 
 
 def from_matrix(values: ArrayLike, *, scale: Scale = "number") -> Ratings:
-    """Ratings from a (units, raters) table with NaN where a rating is missing."""
+    """Make ratings from a (units, raters) table with NaN for missing ratings."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"expected a (units, raters) table, got shape {table.shape}")
@@ -151,10 +151,10 @@ def from_matrix(values: ArrayLike, *, scale: Scale = "number") -> Ratings:
 def from_columns(
     units: Sequence[Hashable], raters: Sequence[Hashable], values: ArrayLike, *, scale: Scale = "number"
 ) -> tuple[Ratings, list[Any], list[Any]]:
-    """Ratings from three columns of one length, and the names of units and raters in the order of their codes.
+    """Make ratings from three columns of equal length; also returns the names of units and raters, by code.
 
-    A NaN value is a missing rating; its unit and its rater still count. The codes follow the sorted names, so that the
-    order of rows changes nothing.
+    A NaN value is a missing rating; its unit and its rater still count. Codes follow the sorted names, so that the
+    order of rows does not matter.
     """
     unit_names = sorted(set(units), key=str)
     rater_names = sorted(set(raters), key=str)

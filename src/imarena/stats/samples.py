@@ -1,6 +1,6 @@
-"""Figures of models that were asked several times per item: pass@k, best of k, spread, cost and time per success.
+"""Figures of models with several samples per item: pass@k, best of k, spread, cost and time per success.
 
-Each figure is one sum over items divided by another, so that one pass over the bootstrap rounds serves all of them.
+Each figure is the ratio of two sums over items, so that one pass over the bootstrap rounds is enough for all of them.
 """
 
 import math
@@ -24,7 +24,7 @@ NO_SUCCESS = "no sample succeeded"
 class ModelSamples:
     """s samples of one model, each for one of u units (an item, or one of its turns); units belong to m items.
 
-    A sample without an output has the score NaN and is no success.
+    A sample without an output has the score NaN and is not a success.
     """
 
     unit: IntArray
@@ -33,12 +33,12 @@ class ModelSamples:
     score: FloatArray
     """(s,) higher is better."""
     success: NDArray[np.bool_] | None
-    """(s,) None where no threshold is known."""
+    """(s,) None if no threshold is known."""
     cost: FloatArray
-    """(s,) US dollars, failed attempts included; NaN where the cost of the output is not stored."""
+    """(s,) US dollars, including failed attempts; NaN if the cost of the output is not stored."""
     seconds: FloatArray
     unasked: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Items of units that the model was not asked for, where these count as failures."""
+    """Items of units that the model was not asked for, if these count as failures."""
 
     @property
     def numbers(self) -> IntArray:
@@ -54,7 +54,7 @@ class SampleFigures:
     units: int
     samples: int
     failed: int
-    """Samples that were asked for and have no output."""
+    """Samples that were requested but have no output."""
     successes: int | None
     pass_at: dict[int, Figure]
     best_of: dict[int, Figure]
@@ -78,7 +78,7 @@ class SampleFigures:
 
 @dataclass(frozen=True)
 class _Ratio:
-    """A figure as two sums over items: `top` (m,) divided by `bottom` (m,), which rests on `n` units or samples."""
+    """A figure as the ratio of two sums over items: `top` (m,) and `bottom` (m,)."""
 
     figure: Figure
     top: FloatArray
@@ -86,9 +86,9 @@ class _Ratio:
 
 
 def pass_at_k(samples: IntArray, successes: IntArray, k: int) -> FloatArray:
-    """(u,) 1 - C(n - c, k) / C(n, k): the chance that one of k samples drawn from n, of which c succeed, succeeds.
+    """(u,) 1 - C(n - c, k) / C(n, k): the probability that any of k samples from n, of which c succeed, succeeds.
 
-    NaN where there are fewer than k samples.
+    NaN with fewer than k samples.
     """
     n, failures = samples.astype(np.float64), (samples - successes).astype(np.float64)
     none = np.ones(n.shape)
@@ -99,10 +99,10 @@ def pass_at_k(samples: IntArray, successes: IntArray, k: int) -> FloatArray:
 
 
 def best_of_k(scores: ArrayLike, failed: int, k: int) -> float:
-    """The mean of the best score over all choices of k of the samples that hold at least one score.
+    """The mean of the best score over all choices of k samples that contain at least one score.
 
-    `failed` samples have no score: they take part in the draw and are never the best. NaN with fewer than k samples,
-    or where none has a score.
+    `failed` samples have no score: they can be drawn but are never the best. NaN with fewer than k samples, or if none
+    has a score.
     """
     ordered = np.sort(np.asarray(scores, np.float64))
     if ordered.size + failed < k or not ordered.size:
@@ -112,13 +112,13 @@ def best_of_k(scores: ArrayLike, failed: int, k: int) -> float:
 
 @lru_cache(4096)
 def _chances_of_best(scored: int, failed: int, k: int) -> FloatArray:
-    """(scored,) the chance that each score, from lowest to highest, is the best of a choice that holds a score."""
+    """(scored,) the probability that each score, lowest first, is the best of a choice with at least one score."""
     choices = math.comb(scored + failed, k) - math.comb(failed, k)
     return np.array([math.comb(failed + below, k - 1) / choices for below in range(scored)])
 
 
 def sample_sizes(most: int) -> tuple[int, ...]:
-    """The k of pass@k and best of k: 1, 2, 4, ... and the number of samples itself."""
+    """The values of k for pass@k and best of k: 1, 2, 4, ... and the number of samples."""
     return (*(2**power for power in range(most.bit_length()) if 2**power < most), most)
 
 
@@ -134,8 +134,8 @@ def sample_figures(
 ) -> list[SampleFigures]:
     """The figures of each model, with intervals from `rounds` resamples of the same `items` items for all of them.
 
-    Units with fewer than k samples are left out of the figures for k: `n` is how many remain. Where `lower_is_better`
-    the scores were turned round, and best of k is turned back.
+    Units with fewer than k samples are left out of the figures for k; `n` is the number that remains. With
+    `lower_is_better`, scores must be negated, and best of k is negated back.
     """
     ratios = {name: _ratios(samples, ks, items, -1.0 if lower_is_better else 1.0) for name, samples in models.items()}
     figures = iter(_with_intervals([ratio for some in ratios.values() for ratio in some], items, rounds, seed, level))
@@ -161,7 +161,7 @@ def sample_figures(
 
 
 def _ratios(samples: ModelSamples, ks: Sequence[int], items: int, sign: float) -> list[_Ratio]:
-    """In the order of `SampleFigures`: pass@k, best of k, spread, cost, seconds."""
+    """All figures in the order of `SampleFigures`: pass@k, best of k, spread, cost, seconds."""
     order = np.lexsort((samples.score, samples.unit))
     starts = np.searchsorted(samples.unit[order], np.arange(1, samples.unit_item.size))
     by_unit = [part[np.isfinite(part)] for part in np.split(samples.score[order], starts)]
@@ -189,7 +189,7 @@ def _pass_ratio(samples: ModelSamples, k: int, items: int) -> _Ratio:
     if samples.success is None:
         return _undefined(name, method, NO_THRESHOLD, items)
     won = np.bincount(samples.unit[samples.success], minlength=samples.unit_item.size)
-    if not (samples.numbers >= k).any():  # items that were not asked for do not make a figure by themselves
+    if not (samples.numbers >= k).any():  # items that were not asked for are not enough for a figure
         return _undefined(name, method, f"no item has {k} samples", items)
     values = np.append(pass_at_k(samples.numbers, won, k), np.zeros(samples.unasked.size))
     at = np.append(samples.unit_item, samples.unasked)
@@ -197,7 +197,7 @@ def _pass_ratio(samples: ModelSamples, k: int, items: int) -> _Ratio:
 
 
 def _mean(name: str, method: str, values: FloatArray, item: IntArray, items: int, reason: str) -> _Ratio:
-    """The mean over units of what is defined."""
+    """The mean of the defined values over units."""
     rows = np.isfinite(values)
     if not rows.any():
         return _undefined(name, method, reason, items)

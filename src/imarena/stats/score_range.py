@@ -1,7 +1,7 @@
-"""The range of a judge's scores: one definition for everything that is stated in points of a score.
+"""The range of a judge's scores, used for everything that is given in score points.
 
-CV-Arena states score gaps, the floor of S and the shift of table 9 in points of a judge of 0 to 1000. For any other
-judge the same share of its own range is meant.
+CV-Arena gives score gaps, the floor of S and the shift of table 9 in points of a judge on 0 to 1000. For any other
+judge, they are converted to the same share of its own range.
 """
 
 import math
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from imarena.core import UserError
 
 PAPER = 1000.0
-"""Highest score of CV-Arena's judge, whose lowest is 0: the scale on which the paper states its figures."""
+"""Highest score of CV-Arena's judge (the lowest is 0), the scale of the paper's figures."""
 NOISE = 1e-9
-"""Share by which a score may be above a power of ten for floating-point noise alone."""
+"""Share by which floating-point noise alone may put a score above a power of ten."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class ScoreRange:
         return self.high - self.low
 
     def points(self, of_paper: float) -> float:
-        """A gap on the paper's scale of 0 to 1000 as a gap between scores of this judge."""
+        """Convert a gap on the paper's scale of 0 to 1000 to a gap between scores of this judge."""
         return of_paper * self.width / PAPER
 
     def edges(self, of_paper: Sequence[float]) -> tuple[float, ...]:
-        """Edges of score gaps, likewise."""
+        """Convert edges of score gaps in the same way."""
         return tuple(self.points(edge) for edge in of_paper)
 
     def on_paper_scale(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of this judge on the paper's scale of 0 to 1000."""
-        # a factor of exactly 1 keeps scores of 0 to 1000 as they are, to the last bit
+        """Convert scores of this judge to the paper's scale of 0 to 1000."""
+        # a factor of exactly 1 keeps scores on 0 to 1000 unchanged to the last bit
         return np.asarray((scores - self.low) * (PAPER / self.width), np.float64)
 
     def holds(self, scores: NDArray[np.float64]) -> bool:
-        """Are all known scores inside?"""
+        """Are all known scores inside the range?"""
         known = scores[np.isfinite(scores)]
         room = NOISE * self.width
         return not known.size or bool(known.min() >= self.low - room and known.max() <= self.high + room)
@@ -60,9 +60,9 @@ PAPER_RANGE = ScoreRange(0.0, PAPER)
 
 
 def observed_range(scores: NDArray[np.float64]) -> ScoreRange:
-    """The range of a judge that declares none, from its scores: each end is 0 or the next power of ten outward.
+    """The range of a judge without a declared one, from its scores: each end is 0 or the next power of ten outward.
 
-    Scores from 0.3 to 8.7 are of 0 to 10, scores from -0.4 to 0.9 of -1 to 1. Without any score other than 0 the range
+    Scores from 0.3 to 8.7 give 0 to 10, scores from -0.4 to 0.9 give -1 to 1. Without any score other than 0, the range
     is 0 to 1.
     """
     known = scores[np.isfinite(scores)]
@@ -77,7 +77,7 @@ def _power_of_ten(value: float) -> float:
 
 
 def score_range_from(text: str) -> ScoreRange:
-    """``0:10`` as a range."""
+    """Parse a range such as ``0:10``."""
     low, _, high = text.partition(":")
     try:
         ends = float(low), float(high)

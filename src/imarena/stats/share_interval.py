@@ -1,6 +1,6 @@
-"""The share of points of one of two models: its interval over items, and the records of wins that it calls clear.
+"""The share of points of one of two models: its interval over items, and the records of wins that are clear.
 
-One scale for every figure in Elo points: the share of points s, with a tie as half a point, is 400 log10(s / (1 - s)).
+All figures in Elo points use one scale: a share of points s, with half a point for a tie, is 400 log10(s / (1 - s)).
 A Bradley-Terry board with ties as half wins gives two models the same difference.
 """
 
@@ -15,7 +15,7 @@ NEAREST = 1e-9
 
 
 def elo_of(share: float) -> float | None:
-    """The difference in Elo points that a share of points means; None for 0 and 1, which mean no finite one."""
+    """Convert a share of points to a difference in Elo points; None for 0 and 1, where it is infinite."""
     return 400 * math.log10(share / (1 - share)) if NEAREST < share < 1 - NEAREST else None
 
 
@@ -27,20 +27,20 @@ def normal_quantile(share: float) -> float:
 
 
 def units_to_differ(level: float) -> int:
-    """The smallest number of items (battles, raters) that can show a difference of two models at this level.
+    """The smallest number of items (battles, raters) that can show a difference between two models at this level.
 
-    Without a real difference, n items all favour the same model with a probability of 2 ** (1 - n). While that is more
+    Without a real difference, n items all favour the same model with a probability of 2 ** (1 - n). If that is more
     than the level allows (up to five items at 0.95), no two-sided test over the items can be significant.
     """
     return math.ceil(1 - math.log2(1 - level))
 
 
 def win_interval(points: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
-    """Mean of the items' points and its interval: Wilson's, with as many items as the spread is worth.
+    """Mean of the items' points and its interval: Wilson's, for the effective number of items given their spread.
 
-    `points`: one value in [0, 1] for each item. The end towards one half is the exact one (Clopper and Pearson, over
-    the decided items) where everything decided went one way, and where the exact interval holds one half and
-    Wilson's does not: seven wins of eight come by chance in 7% of comparisons of equal models.
+    `points`: one value in [0, 1] per item. The end towards one half is the exact one (Clopper and Pearson, over the
+    decided items) if all decided items went one way, or if the exact interval contains one half and Wilson's does
+    not: seven wins of eight occur by chance in 7% of comparisons of equal models.
     """
     n, z = len(points), normal_quantile((1 + level) / 2)
     mean = sum(points) / n
@@ -59,7 +59,7 @@ def win_interval(points: Sequence[float], level: float = 0.95) -> tuple[float, f
 
 
 def _exact_end(won: int, lost: int, n: int, level: float) -> float:
-    """Lower end of the exact interval of the share of points where the other of `n` items are ties."""
+    """Lower end of the exact interval of the share of points, with the rest of the `n` items as ties."""
     from scipy.special import betaincinv
 
     share = float(betaincinv(won, lost + 1, (1 - level) / 2)) if won else 0.0
@@ -67,9 +67,9 @@ def _exact_end(won: int, lost: int, n: int, level: float) -> float:
 
 
 def clear_wins(n: int, most: int, level: float) -> NDArray[np.bool_]:
-    """(most + 1, most + 1) for w wins and l losses among `n` items: does `win_interval` lie above one half?
+    """(most + 1, most + 1) for w wins and l losses among `n` items: is `win_interval` above one half?
 
-    The same rule for whole tables of records at once: Wilson's lower end and the exact one both lie above one half.
+    The same rule for a whole table of records at once: both Wilson's and the exact lower end are above one half.
     """
     from scipy.special import betainc
 

@@ -1,4 +1,4 @@
-"""Is a difference more than chance? Tests of two models, judges or metrics, each with its effect size."""
+"""Tests of whether two models, judges or metrics differ by more than chance, each with an effect size."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from imarena.stats.ratings import check_columns, finite_pairs, round_values
 
 @dataclass(frozen=True)
 class SignificanceTest:
-    """Two-sided. `p_value` is None where the test is undefined; `reason` says why."""
+    """The result of a two-sided test. `p_value` is None if the test is undefined; `reason` says why."""
 
     name: str
     statistic: float | None
@@ -77,7 +77,7 @@ def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
         return SignificanceTest("wilcoxon", None, None, 0, effect, method, "no pair differs")
     from scipy.stats import wilcoxon as signed_rank
 
-    # The exact distribution holds without tied sizes only; scipy would use it for ties too where n is small.
+    # The exact distribution is only valid without ties in size; for small n, scipy would use it even with ties.
     tied = len(np.unique(np.abs(moved))) < len(moved)
     test = signed_rank(moved, method="exact" if len(moved) <= 50 and not tied else "approx")
     return SignificanceTest("wilcoxon", float(test.statistic), float(test.pvalue), len(moved), effect, method)
@@ -86,7 +86,7 @@ def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
 def mcnemar(left_right: ArrayLike, right_right: ArrayLike) -> SignificanceTest:
     """McNemar's exact test: two judges, right or wrong (0 or 1) on the same units, (n,) each.
 
-    Only units on which exactly one is right count.
+    Only units on which exactly one of them is right count.
     """
     first, second = np.asarray(left_right, bool), np.asarray(right_right, bool)
     check_columns(first, second)
@@ -103,9 +103,9 @@ def mcnemar(left_right: ArrayLike, right_right: ArrayLike) -> SignificanceTest:
 def permutation(
     left: ArrayLike, right: ArrayLike, *, paired: bool = True, rounds: int = 10_000, seed: int = 0
 ) -> SignificanceTest:
-    """Difference of means under random relabelling: signs are flipped where `paired`, else the samples are mixed.
+    """Difference of means under random relabelling: flip signs if `paired`, else mix the samples.
 
-    The p-value counts the observed labelling too, so that it is never 0.
+    The p-value includes the observed labelling, so that it is never 0.
     """
     if paired:
         first, second = finite_pairs(left, right)
@@ -119,7 +119,7 @@ def permutation(
         return SignificanceTest("permutation", None, None, n, effect, method, "a sample is empty")
     observed = float(first.mean() - second.mean())
     draws = _relabelled(first, second, paired, rounds, np.random.default_rng(seed))
-    # Equal labellings must compare equal whatever the order of addition: hence the tolerance.
+    # The tolerance makes equal labellings compare as equal whatever the order of addition.
     extreme = int((np.abs(draws) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
     return SignificanceTest("permutation", observed, (extreme + 1) / (rounds + 1), n, effect, method)
 
@@ -148,14 +148,14 @@ def _finite(values: ArrayLike) -> FloatArray:
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Holm's adjusted p-values, in the order given. `p_values`: (m,); NaN (an undefined test) stays NaN, uncounted."""
+    """Holm's adjusted p-values, in the given order. `p_values`: (m,); NaN (an undefined test) stays NaN, uncounted."""
     values, order = _sorted(p_values)
     raw = values[order] * np.arange(len(order), 0, -1)
     return _placed(np.maximum.accumulate(raw), order, len(values))
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """Benjamini and Hochberg's adjusted p-values, in the order given; NaN stays NaN, uncounted."""
+    """Benjamini and Hochberg's adjusted p-values, in the given order; NaN stays NaN, uncounted."""
     values, order = _sorted(p_values)
     raw = values[order] * len(order) / np.arange(1, len(order) + 1)
     return _placed(np.minimum.accumulate(raw[::-1])[::-1], order, len(values))

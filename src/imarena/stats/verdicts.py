@@ -1,4 +1,4 @@
-"""A judge's verdicts on battles against people's: left, right, tie, both_bad."""
+"""Compare a judge's verdicts on battles with people's: left, right, tie, both_bad."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from imarena.stats.proportion import proportion_figure
 
 OUTCOMES = ("left", "right", "tie", "both_bad")
 EQUAL = "equal"
-"""A judge's tie that does not say whether both are good or bad: right for either kind of tie."""
+"""A judge's tie that does not say whether both are good or bad; it matches either kind of tie."""
 MIRROR = {"left": "right", "right": "left", "tie": "tie", "both_bad": "both_bad", EQUAL: EQUAL}
 TIES = ("tie", "both_bad", EQUAL)
 
@@ -18,7 +18,7 @@ Missing = Literal["exclude", "wrong"]
 
 @dataclass(frozen=True)
 class VerdictFigures:
-    """Accuracies of one judge, and what they rest on."""
+    """Accuracies of one judge, with the counts behind them."""
 
     four_way_accuracy: Figure
     three_way_accuracy: Figure
@@ -27,7 +27,7 @@ class VerdictFigures:
     macro_f1: Figure
     f1: dict[str, Figure]
     confusion: dict[str, dict[str, int]]
-    """People's outcome, then the judge's ("missing" included), to a count."""
+    """People's outcome -> judge's outcome (including "missing") -> count."""
     n: int
     n_missing: int
 
@@ -35,9 +35,9 @@ class VerdictFigures:
 def verdict_figures(
     human: Sequence[str], judge: Sequence[str | None], *, missing: Missing = "exclude"
 ) -> VerdictFigures:
-    """Compare verdicts battle by battle; None is a battle on which the judge gave no verdict.
+    """Compare verdicts battle by battle; None means that the judge gave no verdict.
 
-    Missing verdicts are left out and counted, or, with ``wrong``, count as wrong, as some papers do; never as a tie.
+    Missing verdicts are left out and counted or, with ``wrong``, count as wrong, as in some papers; never as a tie.
     """
     if len(human) != len(judge):
         raise ValueError(f"{len(human)} human verdicts and {len(judge)} of the judge")
@@ -62,7 +62,7 @@ def verdict_figures(
 
 
 def confusion(pairs: Sequence[tuple[str, str | None]]) -> dict[str, dict[str, int]]:
-    """Counts by people's outcome and the judge's."""
+    """Count verdicts by people's and the judge's outcome."""
     table: dict[str, dict[str, int]] = {}
     for people, machine in pairs:
         row = table.setdefault(people, {})
@@ -91,14 +91,14 @@ def _macro(f1: dict[str, Figure]) -> Figure:
 
 
 def _outcome(people: str, machine: str | None) -> str | None:
-    """The outcome that the judge's word means; a tie of no stated kind is the kind that people chose, else a tie."""
+    """The outcome of the judge's verdict; an unspecified tie is the kind that people chose, else a tie."""
     if machine != EQUAL:
         return machine
     return people if people in TIES else "tie"
 
 
 def verdict_matches(people: str, machine: str | None) -> bool:
-    """Is the judge's word people's outcome, of four?"""
+    """Does the judge's verdict match people's outcome, out of four?"""
     return machine is not None and _outcome(people, machine) == people
 
 

@@ -1,4 +1,4 @@
-"""Plain tables of battles, ratings and scores: CSV, TSV, JSON Lines, Parquet, frames, as Arrow."""
+"""Read plain tables of battles, ratings and scores (CSV, TSV, JSON Lines, Parquet, frames) as Arrow tables."""
 
 import lazy_loader
 

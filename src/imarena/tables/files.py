@@ -1,4 +1,4 @@
-"""Table files to raw Arrow tables: CSV, TSV, JSON Lines, Parquet, by their file name extension."""
+"""Read table files as raw Arrow tables: CSV, TSV, JSON Lines or Parquet, by file name extension."""
 
 import csv
 import re
@@ -13,11 +13,11 @@ from imarena.core import UserError
 HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 16 << 20
 BATCH_BYTES, BUFFER_BYTES, BATCH_ROWS = 4 << 20, 1 << 20, 1 << 16
-"""Of a file that is read some rows at a time."""
+"""Limits for reading a file some rows at a time."""
 
 
 def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
-    """Read one file. Columns in `text` are never guessed to be numbers; `wanted` narrows what is read."""
+    """Read one file. Columns in `text` are never parsed as numbers; `wanted` selects the columns to read."""
     reader = _reader(path)
     _check_content(path)
     try:
@@ -31,7 +31,7 @@ def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None
 
 
 def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
-    """The same rows, some at a time; JSON Lines all at once. Errors are those of Arrow, and name no row."""
+    """The same rows, some at a time (JSON Lines all at once). Errors are Arrow's and do not name the row."""
     reader = _reader(path)
     _check_content(path)
     if reader is _parquet:
@@ -60,7 +60,7 @@ def _check_content(path: Path) -> None:
 
 
 def column_names(path: Path) -> list[str]:
-    """The columns of a file, without reading its rows (JSON Lines are read)."""
+    """The columns of a CSV or TSV file without reading its rows; other files are read."""
     if _reader(path) is _csv:
         return _header(path)[0]
     return list(read_file(path, text=frozenset(), wanted=None).column_names)
@@ -113,7 +113,7 @@ def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.
 
 
 def _header(path: Path) -> tuple[list[str], str]:
-    """The columns of a CSV or TSV file, and what separates them: in CSV commas, semicolons or tabs."""
+    """The columns of a CSV or TSV file, and their delimiter (in CSV: comma, semicolon or tab)."""
     with pa.input_stream(str(path)) as stream:
         start = stream.read(HEADER_BYTES)
     try:
@@ -121,7 +121,7 @@ def _header(path: Path) -> tuple[list[str], str]:
     except UnicodeDecodeError as error:
         raise _not_utf8(path) from error
     delimiter = "\t" if ".tsv" in [ending.lower() for ending in path.suffixes[-2:]] else csv_delimiter(line)
-    # a file with bare carriage returns has one line only: its header ends at the first of them
+    # a file with bare carriage returns has only one line: the header ends at the first carriage return
     names = next(csv.reader(line.split("\r", 1)[:1], delimiter=delimiter), [])
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
@@ -130,7 +130,7 @@ def _header(path: Path) -> tuple[list[str], str]:
 
 
 def csv_delimiter(header: str) -> str:
-    """What separates the columns of a CSV file: a comma, or what the header has in its place."""
+    """The delimiter of a CSV file: a comma, or a semicolon or tab if the header has these instead."""
     return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 

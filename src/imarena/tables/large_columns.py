@@ -1,8 +1,8 @@
-"""Columns of millions of rows in temporary files that nobody else sees, so that memory does not grow with the rows.
+"""Columns of millions of rows in private temporary files, so that memory use does not grow with the number of rows.
 
-The files are mapped: pages that are not in use are in the system's file cache, which it can empty at any time. Where
-there is no room on the disk, or no way to reserve it, columns stay in memory. A mapping is shared: giving back its
-pages loses nothing that another thread writes meanwhile, and a process that is forked writes to the same column.
+The files are memory-mapped: unused pages are in the system's file cache, which it can empty at any time. If there is no
+space on the disk, or no way to reserve it, columns stay in memory. Mappings are shared: releasing pages loses nothing
+that another thread writes meanwhile, and a forked process writes to the same column.
 """
 
 import errno
@@ -19,24 +19,24 @@ from numpy.typing import DTypeLike, NDArray
 LEAST_BYTES = 1 << 20
 """Smaller columns stay in memory."""
 ROWS_AT_ONCE = 1 << 17
-"""Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
+"""Rows that are looked up at once, because NumPy temporarily uses eight bytes per code."""
 LEAST_FREE = 256 << 20
-"""Bytes of the disk that are left to others: a database there must be able to write."""
+"""Bytes of disk space to leave free, so that a database on the same disk can write."""
 _SCATTERED_AT_ONCE = 256
 _SAMPLES, _SAMPLED_ROWS, _MOST_PARTS = 256, 64, 1 << 16
 _GOLDEN = (5**0.5 - 1) / 2
 _MAPPINGS: "WeakValueDictionary[int, mmap.mmap]" = WeakValueDictionary()
-"""All columns in files that somebody uses."""
+"""All file-backed columns in use."""
 
 
 def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
-    """(n,) values that are not set yet; a large column is in a file."""
+    """(n,) uninitialised values; a large column is in a file."""
     kind = np.dtype(dtype)
     size = n * kind.itemsize
     if size >= LEAST_BYTES:
         try:
             with _temporary_file() as file:
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and no crash later
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk raises here instead of crashing later
                 _check_room(file)
                 return _mapped(file, kind)
         except (OSError, AttributeError):
@@ -45,7 +45,7 @@ def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def row_slices(n: int, step: int | None = None) -> Iterator[slice]:
-    """All n rows, some at a time; what they took of columns in files is given back before the next ones."""
+    """All n rows, some at a time; the pages of file-backed columns are released after each slice."""
     width = step or ROWS_AT_ONCE
     for begin in range(0, n, width):
         yield slice(begin, min(n, begin + width))
@@ -53,7 +53,7 @@ def row_slices(n: int, step: int | None = None) -> Iterator[slice]:
 
 
 def build_column(n: int, dtype: DTypeLike, of: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
-    """(n,) values that `of` gives for some rows at a time."""
+    """Build a column of n values; `of` returns the values for some rows at a time."""
     writer = ColumnWriter(dtype, n)
     for rows in row_slices(n):
         writer.append(of(rows))
@@ -61,7 +61,7 @@ def build_column(n: int, dtype: DTypeLike, of: Callable[[slice], NDArray[Any]]) 
 
 
 def rows_where(n: int, of: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.signedinteger[Any]]:
-    """Which of n rows `of` keeps, looked at some at a time."""
+    """The numbers of the rows that `of` keeps, computed for some rows at a time."""
     writer = ColumnWriter(np.int32 if n < 1 << 31 else np.int64)
     for rows in row_slices(n):
         writer.append(rows.start + np.flatnonzero(of(rows)))
@@ -69,7 +69,7 @@ def rows_where(n: int, of: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.s
 
 
 class KeptRows:
-    """Which of n rows `of` keeps, a bit for each: the numbers of some of them are found without those of all."""
+    """The rows that `of` keeps, stored as one bit per row; the numbers of some can be read without all others."""
 
     def __init__(self, n: int, of: Callable[[slice], NDArray[np.bool_]]) -> None:
         self._n, self._step, self._begins = n, ROWS_AT_ONCE, np.arange(0, n, ROWS_AT_ONCE)
@@ -84,7 +84,7 @@ class KeptRows:
         return int(self._ends[-1]) if self._ends.size else 0
 
     def __getitem__(self, some: slice) -> NDArray[np.int64]:
-        """The numbers of some of the rows that are kept, in order."""
+        """The numbers of some of the kept rows, in order."""
         begin, end, _ = some.indices(len(self))
         first, last = np.searchsorted(self._ends, [begin + 1, end]).tolist()
         found = [self._part(number) for number in range(first, last + 1 if begin < end else first)]
@@ -92,7 +92,7 @@ class KeptRows:
         return np.concatenate([np.zeros(0, np.int64), *found])[begin - before : end - before]
 
     def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
-        """Those of them that `of` keeps too; it is given numbers."""
+        """The kept rows that `of` also keeps; it receives row numbers."""
         parts = iter(range(self._begins.size))
 
         def kept(rows: slice) -> NDArray[np.bool_]:
@@ -104,7 +104,7 @@ class KeptRows:
         return KeptRows(self._n, kept)
 
     def _part(self, number: int) -> NDArray[np.int64]:
-        size = -(-self._step // 8)  # bytes of a part
+        size = -(-self._step // 8)  # bytes per part
         bits = np.unpackbits(self._bits[number * size : (number + 1) * size])
         kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(bits)
         return kept
@@ -116,10 +116,10 @@ def take_in_parts(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 
 
 def take_rows_at(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """Return `values[places]`. A place in a file maps 64 KB of it: scattered places are looked up in small parts."""
+    """Return `values[places]`. Each place in a file maps 64 KB, so scattered places are looked up in small parts."""
     small = values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE
     found: NDArray[Any]
-    if small or np.ptp(places) < 8 * places.size:  # few, or next to each other
+    if small or np.ptp(places) < 8 * places.size:  # few places, or close to each other
         found = values[places]
         return found
     found = np.empty(places.size, values.dtype)
@@ -129,14 +129,14 @@ def take_rows_at(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 
 
 def filter_column(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
-    """`values[kept]`, some rows at a time."""
+    """Return `values[kept]`, computed for some rows at a time."""
     if kept.size <= ROWS_AT_ONCE:
         return values[kept]
     return build_column(kept.size, values.dtype, lambda rows: values[rows][kept[rows]])
 
 
 def joined(*parts: NDArray[Any]) -> NDArray[Any]:
-    """These columns one after the other."""
+    """Concatenate columns."""
     writer = ColumnWriter(np.result_type(*parts), sum(part.size for part in parts))
     for part in parts:
         for rows in row_slices(part.size):
@@ -145,7 +145,7 @@ def joined(*parts: NDArray[Any]) -> NDArray[Any]:
 
 
 def used_codes(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) which of the codes 0 to n - 1 occur in one of these columns; -1 is no code."""
+    """(n,) which of the codes 0 to n - 1 occur in any of these columns; -1 is not a code."""
     used = np.zeros(n + 1, bool)
     for codes in columns:
         for rows in row_slices(codes.size):
@@ -154,10 +154,10 @@ def used_codes(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Iterator[list[NDArray[Any]]]:
-    """The n rows of some columns by the first one, the key: about `ROWS_AT_ONCE` at a time.
+    """Split the n rows of some columns into parts by the first column, the key: about `ROWS_AT_ONCE` rows per part.
 
-    The keys of a part are above those of the part before. Within a part rows stay in their order, so that who needs
-    more order sorts each part. `read` gives the columns of some rows. They are copied to files once, part by part.
+    The keys of a part are above those of the part before. Within a part, rows keep their order; callers that need
+    sorted keys sort each part. `read` returns the columns of some rows, which are copied to files once.
     """
     if n <= ROWS_AT_ONCE:
         yield list(read(slice(0, n)))
@@ -168,7 +168,7 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
     for rows in row_slices(n):
         columns = read(rows)
         part = np.searchsorted(bounds, columns[0], side="right").astype(np.uint16)
-        order = np.argsort(part, kind="stable")  # two bytes are sorted several times as fast as eight
+        order = np.argsort(part, kind="stable")  # sorting two bytes is several times as fast as eight
         ends.append(rows.start + np.cumsum(np.bincount(part, minlength=bounds.size + 1)))
         writers = writers or [ColumnWriter(column.dtype, n) for column in columns]
         for writer, column in zip(writers, columns, strict=True):
@@ -181,8 +181,8 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
 
 
 def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
-    """Keys at which parts of about `ROWS_AT_ONCE` rows begin, from a sample of the rows."""
-    begins = (np.arange(_SAMPLES) * _GOLDEN % 1 * n).astype(int).tolist()  # at no regular distance: keys may repeat
+    """The keys at which parts of about `ROWS_AT_ONCE` rows begin, estimated from a sample of the rows."""
+    begins = (np.arange(_SAMPLES) * _GOLDEN % 1 * n).astype(int).tolist()  # irregular steps: keys may repeat
     samples = []
     for begin in begins:
         samples.append(read(slice(begin, min(n, begin + _SAMPLED_ROWS)))[0].copy())
@@ -193,9 +193,9 @@ def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDA
 
 
 def release_pages() -> None:
-    """Give back the memory of all columns that are in files. They are read from there when they are used again.
+    """Release the memory of all file-backed columns. They are read from their files when they are used again.
 
-    Those of other threads too: looking for them again costs microseconds, and nobody has to know who holds what.
+    This includes the columns of other threads: reloading a page costs microseconds, and needs no bookkeeping.
     """
     if hasattr(mmap, "MADV_DONTNEED"):
         for reference in _MAPPINGS.valuerefs():
@@ -205,10 +205,10 @@ def release_pages() -> None:
 
 
 class ColumnWriter:
-    """A column that grows: what does not fit into `LEAST_BYTES` goes to a file."""
+    """A growing column; beyond `LEAST_BYTES`, values are written to a file."""
 
     def __init__(self, dtype: DTypeLike, rows: int = 0) -> None:
-        """`rows`: how many there will be, where that is known."""
+        """`rows`: the expected number of rows, if known."""
         self._dtype = np.dtype(dtype)
         self._parts: list[NDArray[Any]] = []
         self._held = self._written = 0
@@ -225,7 +225,7 @@ class ColumnWriter:
             self._write_parts()
 
     def column(self) -> NDArray[Any]:
-        """All values. Nothing can be added afterwards."""
+        """Return all values. Nothing can be appended afterwards."""
         self._finish()
         if self._file is None or not self._written:
             return np.concatenate([np.empty(0, self._dtype), *self._parts])
@@ -233,14 +233,14 @@ class ColumnWriter:
             file.truncate(self._written)
             try:
                 written = _mapped(file, self._dtype)
-            except OSError:  # some file systems map no files
+            except OSError:  # some file systems do not support mapping
                 written = _read(file, self._written, self._dtype)
         return np.concatenate([written, *self._parts]) if self._parts else written
 
     def reader(self) -> Callable[[Sequence[slice]], NDArray[Any]]:
-        """Gives pieces of the finished column, one after the other.
+        """Return a function that reads pieces of the finished column and concatenates them.
 
-        They are read from the file: mapping it would take many pages for each small piece.
+        They are read from the file, because mapping would load many pages for each small piece.
         """
         self._finish()
         file, dtype = self._file, self._dtype
@@ -272,7 +272,7 @@ class ColumnWriter:
             self._file.seek(self._written)
             for part in self._parts:
                 _write(self._file, part)
-        except OSError:  # no room: what is not written stays in memory, and so does the rest
+        except OSError:  # no space: this part and all later ones stay in memory
             self._most_held = float("inf")
             return
         self._written += self._held
@@ -281,12 +281,12 @@ class ColumnWriter:
 
 
 def _temporary_file() -> IO[bytes]:
-    """Without a name, on a disk: /tmp is memory on many systems."""
+    """Open an unnamed file on a disk, not in /tmp, which is memory on many systems."""
     folder = os.environ.get("TMPDIR", "/var/tmp")  # noqa: S108
     file: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115
         dir=folder if os.access(folder, os.W_OK) else None, buffering=0
     )
-    next_number = os.dup(file.fileno())  # Python keeps one open file for each mapping
+    next_number = os.dup(file.fileno())  # Python keeps one file open per mapping
     os.close(next_number)
     if next_number >= _most_open():
         file.close()
@@ -295,7 +295,7 @@ def _temporary_file() -> IO[bytes]:
 
 
 def _most_open() -> float:
-    """Half of the files that this process may open: the rest is for databases, images and connections."""
+    """Half of the files that this process may open; the rest are for databases, images and connections."""
     try:
         import resource
     except ImportError:  # Windows
@@ -318,7 +318,7 @@ def _write(file: IO[bytes], part: NDArray[Any]) -> None:
 
 
 def _read(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The first bytes of a file as a column in memory."""
+    """Read the first bytes of a file as a column in memory."""
     column, at = np.empty(size // dtype.itemsize, dtype), 0
     file.seek(0)
     while at < size:

@@ -1,8 +1,8 @@
-"""Plain tables: battles, ratings and scores from CSV, TSV, JSON Lines, Parquet, frames or columns, as one Arrow table.
+"""Read battles, ratings and scores from CSV, TSV, JSON Lines, Parquet, frames or columns as one Arrow table.
 
-Text columns come back dictionary-encoded and without conversion loss (a model named ``007``, ``NA`` or ``1e5`` keeps
-its name); number columns come back as float64. An empty cell is null. Errors name the file and row;
-rows are counted from 1 and the header is not counted.
+Text columns are dictionary-encoded without loss (a model named ``007``, ``NA`` or ``1e5`` keeps its name); number
+columns are float64. An empty cell is null. Errors name the file and the row; rows are counted from 1, without
+the header.
 """
 
 import math
@@ -19,18 +19,18 @@ from imarena.tables.files import read_batches, read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 _WORDS_LISTED = 5
-"""Of words that are no outcome, how many an error names."""
+"""How many unknown outcomes an error lists."""
 OUTCOMES = ("left", "right", "tie", "both_bad")
 NOT_A_NUMBER = ("NA", "N/A", "na", "n/a", "null", "None", "NaN", "nan", "-")
-"""Cells that stand for "missing" in a number column."""
+"""Cells that mean "missing" in a number column."""
 
 
 @dataclass(frozen=True)
 class TableKind:
-    """The columns of one kind of table: DESIGN, "The command line is a contract"."""
+    """The columns of one kind of table."""
 
     text: tuple[str, ...]
-    """Required text columns; a cell may not be empty."""
+    """Required text columns whose cells must not be empty."""
     optional_text: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     """Required number columns; an empty cell is a missing value."""
@@ -91,12 +91,12 @@ def read_table(
 
     `path` is a .csv, .tsv, .jsonl or .parquet file (CSV and JSON Lines may be .gz); `kind` is ``battles``,
     ``ratings``, ``scores`` or ``board``. `columns` maps our column name to the file's, such as
-    ``{"left": "model_a"}``; `labels` the file's outcome label to ours, such as ``{"model_a": "left"}`` (battles
-    only). `extra` names other columns to keep; None keeps them all.
+    ``{"left": "model_a"}``; `labels` maps the file's outcome labels to ours, such as ``{"model_a": "left"}``
+    (battles only). `extra` names other columns to keep; None keeps all.
 
-    Known text columns come back as dictionary<int32, string>, known numbers as float64; ``value`` of ratings as
-    float64 where every cell is a number or missing, else as text (nominal labels). Where most of them are numbers, a
-    word among them raises, unless `bad_values` is given: it takes the cells by row, and the table has no value there.
+    Known text columns are returned as dictionary<int32, string>, known numbers as float64; ``value`` of ratings as
+    float64 if every cell is a number or missing, else as text (nominal labels). If most cells are numbers, a word
+    raises, unless `bad_values` is given: it receives such cells by row, and the table has null there.
     """
     spec = _kind(kind)
     renames = dict(columns or {})
@@ -108,7 +108,7 @@ def read_table(
 def read_table_batches(
     path: Path, kind: str, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
 ) -> Iterator[pa.Table]:
-    """The same table with all its columns, some rows at a time. An error counts rows from the first of its batch."""
+    """The same table with all columns, some rows at a time. Row numbers in errors are relative to the batch."""
     spec, renames = _kind(kind), dict(columns or {})
     for batch in read_batches(Path(path), text=_text_columns(spec, renames)):
         yield _checked(batch, spec, str(path), renames, labels)
@@ -125,7 +125,7 @@ def as_table(
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> pa.Table:
-    """The same from memory: a pandas or polars frame, an Arrow table, a mapping of columns or a list of rows."""
+    """Make the same table from a pandas or polars frame, an Arrow table, a mapping of columns or a list of rows."""
     return _checked(_to_arrow(data), _kind(kind), "table", dict(columns or {}), labels)
 
 
@@ -199,7 +199,7 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
             hint=f"Needed: {', '.join(spec.required)}. "
             + (
                 f"Another name is given as in --columns {missing[0]}=NAME."
-                if "winner" in spec.required  # `rank` has that option; `agree` and `align` have not
+                if "winner" in spec.required  # `rank` has this option; `agree` and `align` do not
                 else "Rename the column that holds it."
             ),
         )
@@ -231,7 +231,7 @@ def _text(values: Any, name: str, column: str) -> Any:
 
 
 def _numbers(values: Any, name: str, column: str) -> Any:
-    """float64; empty cells and the usual words for "missing" are null, and so is NaN."""
+    """Convert to float64; empty cells, the usual words for "missing" and NaN become null."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
@@ -272,7 +272,7 @@ def _first_not_a_number(values: Any) -> int:
 
 
 def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
-    """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is an error."""
+    """Convert ratings to numbers if all are numbers, else to nominal labels. A few words among numbers are an error."""
     try:
         return _numbers(values, name, "value")
     except UserError:
@@ -290,12 +290,12 @@ def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
 
 
 def _is_value(cell: str) -> bool:
-    """A finite number, or a word that means there is none."""
+    """Is the cell a finite number, or a word for a missing one?"""
     return cell.strip() in ("", *NOT_A_NUMBER) or (_is_number(cell) and math.isfinite(float(cell)))
 
 
 def _mostly_numbers(values: Any) -> bool:
-    """More than half of the cells that hold something are numbers."""
+    """Are more than half of the non-empty cells numbers?"""
     counts = {row["values"]: row["counts"] for row in pc.value_counts(values.cast(pa.string())).to_pylist()}
     filled = {word: number for word, number in counts.items() if word and word.strip() not in NOT_A_NUMBER}
     return bool(2 * sum(number for word, number in filled.items() if _is_number(word)) > sum(filled.values()))
@@ -350,7 +350,7 @@ def _check_values(table: pa.Table, name: str, column: str, known: tuple[str, ...
 
 
 def _model_hint(table: pa.Table, word: str) -> str:
-    """What to do where the winner is named by its model; empty for other words."""
+    """A hint for a winner that is given as a model's name; empty for other words."""
     for side in ("left", "right"):
         models = table[side].chunk(0).dictionary.to_pylist() if table[side].num_chunks else []
         if word.casefold() in {str(model).casefold() for model in models}:

@@ -5,8 +5,8 @@
     metadata*.jsonl           {"key", "candidates": [{"model", "image"}]}, maybe with instruction and source_image
     *eval_if*/...jsonl        {"key": "<key>_pair_<A>_vs_<B>", "results": {"input_dict", "winner", "raw_responses"}}
 
-Model names in pair results are taken from the pictures' folders where the line gives them. Only where it does not is
-the key taken apart, against the models that are known; a key that can be read in two ways is left out.
+Model names in pair results are taken from the images' folders if the line gives them. Otherwise the key is split by
+the known models; a key that can be read in two ways is skipped.
 """
 
 import re
@@ -31,7 +31,7 @@ _DIMENSION = re.compile(r"(?:^|[/_-])eval_(if|vq|vc)(?:[/_.-]|$)")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Import what is there of GEditBench v2. Options: dataset, judge, dimension (of all pair results), licence."""
+    """Import any files of GEditBench v2. Options: dataset, judge, dimension (of all pair results), licence."""
     check_options("geditbench_v2", options, dataset=None, judge=None, dimension=None, licence=None)
     folder = Folder(path)
     gallery = _Gallery(folder, intake, options)
@@ -58,7 +58,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 class _Gallery:
-    """Items and outputs that were seen, so that pair results can refer to them."""
+    """The items and outputs read so far, so that pair results can refer to them."""
 
     def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
         self._folder = folder
@@ -73,7 +73,7 @@ class _Gallery:
         self._described = False
 
     def note_described(self) -> None:
-        """From here on a key that is not among the items with pictures is a mistake, if there are such items."""
+        """From now on, if there are items with images, a key that is not among them is an error."""
         self._described = self._shelf.is_described()
 
     # ---------------------------------------------------------------- items
@@ -114,7 +114,7 @@ class _Gallery:
         )
 
     def _ensure_item(self, values: Mapping[str, Any], file: str, row: str) -> Iterator[Importable]:
-        """An item that only a candidate list or a pair result names."""
+        """Add an item that only a candidate list or a pair result names."""
         key = values.get("key")
         if isinstance(key, str) and self._shelf.item_id(key) is not None:
             return
@@ -162,7 +162,7 @@ class _Gallery:
         origin = Origin(source=SOURCE, file=file, row=canonical_json([key, model]))
         output = Output(item_id=item_id, editor=model, image=image, origin=origin)
         if self._shelf.output_id(key, model) == output.output_id:
-            return output  # named by two lists: the same output once more
+            return output  # two lists name the same output
         return self._shelf.place_output(key, output, file, row)
 
     def read_picture(self, path: Path) -> Iterator[Importable]:
@@ -240,7 +240,7 @@ class _Gallery:
 
 
 def _fits(reading: tuple[str, str, str], shown: list[str]) -> bool:
-    """Do the pictures' paths end in <model>/<key> as the reading says?"""
+    """Do the images' paths end in <model>/<key> according to this reading of the key?"""
     key, *models = reading
     paths = (re.sub(r"\.\w+$", "", image) for image in shown)
     return all(path.endswith(f"/{model}/{key}") for path, model in zip(paths, models, strict=True))

@@ -1,4 +1,4 @@
-"""Pair results as GEditBench v2's evaluation writes them: one JSON line per pair and dimension."""
+"""Pair results in the form that GEditBench v2's evaluation writes: one JSON line per pair and dimension."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ _FAILED = "failed"
 
 
 def outcome_of(label: Any) -> Outcome | None:
-    """The outcome behind a label such as `Image A`, or None."""
+    """The outcome that a label such as `Image A` names, or None."""
     return _OUTCOMES.get(" ".join(label.lower().replace("_", " ").split())) if isinstance(label, str) else None
 
 
 def is_result(values: Mapping[str, Any]) -> bool:
-    """Is the line a judge's answer to a pair (and not a list of candidates or metric values)?"""
+    """Is the line a judge's answer about a pair, not a list of candidates or metric values?"""
     results = values.get("results")
     return isinstance(results, dict) and "winner" in results
 
@@ -33,9 +33,9 @@ def is_result(values: Mapping[str, Any]) -> bool:
 def result_judgment(
     results: Mapping[str, Any], sides: tuple[str, str, str], origin: Origin, dimension: str, judge: str | None
 ) -> Iterator[Importable]:
-    """The judgment on (item, left, right), after its raw reply. Judged once, the left side shown first.
+    """Yield the raw reply and the judgment on (item, left, right). The pair was judged once, with left shown first.
 
-    These files grow, so the identity is the row's content: `origin` carries no file hash.
+    These files grow, so the identity is the row's content: `origin` has no file hash.
     """
     item_id, left_id, right_id = sides
     raw, model = _reply(results.get("raw_responses"))
@@ -62,7 +62,7 @@ def result_judgment(
 
 
 def _reply(responses: Any) -> tuple[str, str]:
-    """The raw text of the judge and the model's name, as far as they were kept."""
+    """The judge's raw text and the model's name, if they were recorded."""
     if not isinstance(responses, dict):
         return "", ""
     entry = responses.get("pair-judge")

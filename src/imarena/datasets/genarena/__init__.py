@@ -1,1 +1,1 @@
-"""GenArena: benchmark, outputs, battle logs; read and written."""
+"""GenArena: import and export of benchmark, outputs and battle logs."""

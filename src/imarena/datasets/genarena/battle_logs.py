@@ -1,4 +1,4 @@
-"""Writing GenArena's battle and audit logs."""
+"""Write GenArena's battle and audit logs."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ NO_SCORES = "GenArena has no scores of single images"
 
 @dataclass(frozen=True)
 class OutputLocation:
-    """Where an output stands in a GenArena folder."""
+    """The position of an output in a GenArena folder."""
 
     subset: str
     index: int
@@ -27,13 +27,13 @@ class OutputLocation:
 
 @dataclass
 class _Pair:
-    """The latest judgment of one pair in each order."""
+    """The judgment of one pair that counts in each order (see `_keep`)."""
 
     calls: dict[Order, Judgment] = field(default_factory=dict)
 
 
 class BattleWriter:
-    """Turns judgments into lines: combined verdicts as they come, two-call battles when all are known."""
+    """Writes judgments as lines: combined verdicts at once, battles of two calls when all calls are known."""
 
     def __init__(
         self, root: Path, experiment: str, outputs: Mapping[str, OutputLocation], left_out: Counter[tuple[str, str]]
@@ -47,7 +47,7 @@ class BattleWriter:
         self._configs: dict[Path, dict[str, str]] = {}
 
     def write(self, archive: Archive) -> None:
-        """All pairwise judgments of the exported outputs."""
+        """Write all pairwise judgments of the exported outputs."""
         uncounted = archive.uncounted_judgments()
         pairs: dict[tuple[Any, ...], _Pair] = {}
         for judgment in archive.records(Judgment):
@@ -111,7 +111,7 @@ class BattleWriter:
         values, path = self._battle(first, outcome)
         calls = [_call(first, raw), _call(second, raw)]
         if values["model_a"] != self._outputs[first.left_id].editor:
-            calls.reverse()  # the sides are sorted by name, so the other call is the original one
+            calls.reverse()  # sides are sorted by name, so the other call is the original one
         line = {**values, "original_call": calls[0], "swapped_call": calls[1], "is_consistent": consistent}
         self._append(path.parent / AUDIT / path.name, line)
 
@@ -140,7 +140,7 @@ class BattleWriter:
         return values, folder / f"{name}.jsonl"
 
     def _home(self, judgment: Judgment, subset: str) -> str:
-        """The experiment for a judgment: one judge each, since GenArena's lines do not name the judge."""
+        """The experiment for a judgment. Each has one judge, because GenArena's lines do not name the judge."""
         wanted = _experiment(judgment) or self._default
         name, number = wanted, 1
         while self._judges.setdefault((subset, name), judgment.judge) != judgment.judge:
@@ -164,7 +164,7 @@ class BattleWriter:
 
 
 def _keep(pair: _Pair, judgment: Judgment) -> None:
-    """For each order the first ok answer counts, else the newest failure: the rule of boards."""
+    """In each order the first ok answer counts, else the newest failure, as on boards."""
     order = judgment.order or Order.UNKNOWN
     held = pair.calls.get(order)
     if held is None or held.status is not Status.OK:
@@ -177,7 +177,7 @@ def _experiment(judgment: Judgment) -> str:
 
 
 def _is_native(judgment: Judgment) -> bool:
-    """Came from a GenArena log, so its reply is in GenArena's own shape."""
+    """Was it imported from a GenArena log, so that its reply is in GenArena's format?"""
     return judgment.origin is not None and judgment.origin.source == SOURCE
 
 

@@ -1,8 +1,8 @@
-"""Writing a GenArena folder: `data/<subset>/` for the benchmark, `arena/<subset>/` for outputs and logs.
+"""Write a GenArena folder: `data/<subset>/` for the benchmark, `arena/<subset>/` for outputs and logs.
 
-GenArena knows one instruction an item, one verdict a pair and no failures. What it cannot say is left out and counted,
-never bent into a tie. A battle with a failed call keeps its audit line (with no winner) and gets no battle line, so
-GenArena itself will run it again.
+GenArena has one instruction per item, one verdict per pair and no failures. What it cannot represent is left out and
+counted, never turned into a tie. A battle with a failed call keeps its audit line (without a winner) but has no battle
+line, so that GenArena will run it again.
 """
 
 import json
@@ -20,10 +20,10 @@ from imarena.datasets.native.records import new_directory
 from imarena.datasets.options import check_options
 
 NAMES_FILE = "model_names.json"
-"""Beside the model folders of an experiment, where a folder could not be called as its model: folder -> model."""
+"""File next to an experiment's model folders: folder -> model, for models whose names cannot be folder names."""
 NO_VOTES = ("votes", "GenArena has no place for votes of people")
 NO_PLACE = frozenset({NO_VOTES, ("judgments", NO_SCORES)})
-"""Whole kinds of record that the format has no place for."""
+"""Kinds of records that the format cannot represent at all."""
 _ROWS = 16
 _SUFFIX = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _EXPERIMENT = re.compile(r".+_\d{8}")
@@ -31,7 +31,7 @@ _IN_TREE = re.compile(r"(?:^|/)models/([^/]+)/[^/]+/[^/]+$")
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
-    """Export one data set. Options: dataset (needed where there are several), experiment (ends in _yyyymmdd)."""
+    """Export one data set. Options: dataset (required if there are several), experiment (ends in _yyyymmdd)."""
     check_options("genarena", options, dataset=None, experiment=None)
     experiment = options.get("experiment") or f"imarena_export_{now():%Y%m%d}"
     if not _EXPERIMENT.fullmatch(experiment) or safe_name(experiment) != experiment:
@@ -68,7 +68,7 @@ def _dataset(archive: Archive, wanted: str | None) -> str:
 
 
 def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tuple[str, int]]) -> Iterator[Skip]:
-    """One Parquet file a subset; `places` learns where each item went."""
+    """Write one Parquet file per subset; the subset and index of each item are added to `rows`."""
     taken: dict[str, set[int]] = {}
     tables: dict[str, Any] = {}
     try:
@@ -78,7 +78,7 @@ def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tup
             taken[subset].add(index)
             rows[item.item_id] = (subset, index)
             if item.absent:
-                continue  # known from logs only: the logs bring it back
+                continue  # known only from logs, which restore it on import
             if len(item.turns) > 1 or item.masks or item.turns[0].masks:
                 yield Skip("items", item.key, "GenArena items have one instruction and no masks")
                 continue
@@ -94,7 +94,7 @@ def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tup
 
 
 def _numbered_first(archive: Archive, dataset: str) -> Iterator[Item]:
-    """Items that have a number in their key come first, so that no other item takes it."""
+    """Items with a number in their key come first, so that no other item takes that number."""
     for numbered in (True, False):
         for item in archive.records(Item):
             if item.dataset == dataset and (_number(item) is not None) == numbered:
@@ -114,7 +114,7 @@ def _index(item: Item, taken: set[int]) -> int:
 
 
 class _Table:
-    """A benchmark file that grows by small row groups."""
+    """A benchmark file that is written in small row groups."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
@@ -174,7 +174,7 @@ def _write_outputs(
     outputs: dict[str, OutputLocation],
     left_out: Counter[tuple[str, str]],
 ) -> Iterator[Skip]:
-    """Pictures under the model's (safe) name; `outputs` learns whose they are."""
+    """Write images to folders with the model's (safe) name; each output's location is added to `outputs`."""
     names: dict[Path, dict[str, str]] = {}
     homes: dict[tuple[str, str], str] = {}
     for output in archive.records(Output):
@@ -187,7 +187,7 @@ def _write_outputs(
         subset, index = rows[output.item_id]
         outputs[output.output_id] = OutputLocation(subset, index, output.editor)
         if output.image is None:
-            continue  # imported without pixels: its battles name it
+            continue  # imported without pixels; its battles name it
         suffix = _SUFFIX.get(output.image.media_type)
         if suffix is None:
             left_out["outputs", f"GenArena does not read {output.image.media_type}"] += 1
@@ -216,7 +216,7 @@ def _cannot(output: Output) -> str:
 
 
 def _experiment_of(output: Output) -> str | None:
-    """The experiment that an imported output came from."""
+    """The experiment that an output was imported from."""
     if output.origin is None or output.origin.source != "genarena":
         return None
     match = _IN_TREE.search(output.origin.file)

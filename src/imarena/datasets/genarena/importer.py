@@ -1,11 +1,11 @@
 """GenArena: benchmark Parquet, model outputs, battle logs and audit logs.
 
     <subset>/data-*.parquet                            index, task_type, instruction, input_images, ...
-    <subset>/models/<experiment>/<model>/<index>.png   one picture a model and entry
+    <subset>/models/<experiment>/<model>/<index>.png   one image per model and entry
     <subset>/pk_logs/<experiment>/<a>_vs_<b>.jsonl     one verdict a line, both orders combined
     <subset>/pk_logs/<experiment>/raw_outputs/...      the same battles with both raw replies
 
-The benchmark and the arena may lie in one folder or in two folders below it. A subset becomes a track, and an item's
+The benchmark and the arena may be in one folder or in two folders below it. A subset becomes a track, and an item's
 key is `<subset>/<index>`. Model names come from the folders and the JSON lines, never from a log's file name.
 """
 
@@ -26,13 +26,13 @@ from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, json_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")  # in order of preference: the source takes .png where both are there
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")  # in order of preference: GenArena uses .png if both exist
 _DIGITS = re.compile(r"\d+")
 
 
 @dataclass
 class Subset:
-    """What was found of one subset."""
+    """The files that were found for one subset."""
 
     name: str
     tables: list[Path] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Subset:
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Import what is there of a GenArena folder. Options: dataset, subset (only this one), judge, licence."""
+    """Import any files of a GenArena folder. Options: dataset, subset (only this one), judge, licence."""
     check_options("genarena", options, dataset=None, subset=None, judge=None, licence=None)
     folder = Folder(path)
     shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
@@ -66,7 +66,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
-    """The subsets below a folder (at most two levels down), by name."""
+    """The subsets below a folder (at most two levels down), sorted by name."""
     subsets: dict[str, Subset] = {}
     if inside := _inside(folder.root, wanted):
         return inside
@@ -93,7 +93,7 @@ def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
 
 
 def _inside(path: Path, wanted: str | None) -> list[Subset]:
-    """A single file, or a folder from within a subset: `pk_logs`, one of its experiments, or `models`."""
+    """The subset of a single file, or of a folder inside a subset: `pk_logs`, one of its experiments, or `models`."""
     names = [path.name, *(parent.name for parent in path.parents)]
     if path.is_file() and path.suffix == ".parquet":
         return [Subset(wanted or names[1], tables=[path])]
@@ -148,7 +148,7 @@ def _read_table(
 
 
 def _provenance(values: Mapping[str, Any]) -> JsonDict:
-    """Source benchmark and metadata as JSON, whatever type the file gives them."""
+    """Source benchmark and metadata as JSON, whatever their type in the file."""
     kept: JsonDict = {}
     if values.get("prompt_source"):
         kept["prompt_source"] = str(values["prompt_source"])

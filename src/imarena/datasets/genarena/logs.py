@@ -1,8 +1,8 @@
-"""GenArena's battle logs: one combined verdict a line, and the audit logs that keep both raw replies.
+"""GenArena's battle logs with one combined verdict per line, and its audit logs with both raw replies.
 
-A log grows line by line, so a row's identity is its content (subset, experiment, models, sample, how often that was
-seen before in the file), not the hash of its file. Where an audit line exists it replaces the combined verdict by
-two judgments with their replies: the source writes a failed call down as a tie, the audit line knows better.
+A log grows line by line, so a row's identity is its content (subset, experiment, models, sample, number of earlier
+occurrences in the file), not the hash of its file. If an audit line exists, its two judgments with their replies
+replace the combined verdict: the battle log records a failed call as a tie, the audit line does not.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ BattleKey = tuple[str, str, int, int]
 
 @dataclass
 class Log:
-    """One experiment's folder, while it is read."""
+    """The state of reading one experiment's folder."""
 
     subset: str
     experiment: str
@@ -52,20 +52,20 @@ class Log:
     prompt: str
     stamp: Moment
     strict: bool
-    """The benchmark is there, so a sample that is not in it is a mistake."""
+    """The benchmark is known, so a sample that is not in it is an error."""
     homes: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Which file holds a pair's battles."""
+    """The file that contains a pair's battles."""
 
 
 @dataclass(frozen=True)
 class LoggedBattle:
-    """One line, checked."""
+    """One validated line."""
 
     left: str
     right: str
     index: int
     outcome: Outcome | None
-    """None where an audit line gives no winner, because a call failed."""
+    """None if an audit line has no winner because a call failed."""
     consistent: bool | None
     repeat: int
     timestamp: str
@@ -73,7 +73,7 @@ class LoggedBattle:
 
 @dataclass(frozen=True)
 class LoggedCall:
-    """One of the two calls of a battle: the raw reply, or why there is none."""
+    """One of a battle's two calls: the raw reply, or why there is none."""
 
     raw: str
     error: str
@@ -89,7 +89,7 @@ class _Place:
 def read_experiment(
     log_path: Path, subset: str, folder: Folder, shelf: DatasetIndex, judge: str | None
 ) -> Iterator[Importable]:
-    """Judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
+    """Read the judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
     battles: dict[str, Path] = {}
     audits: dict[str, Path] = {}
     if log_path.is_file() and log_path.parent.name == AUDIT:
@@ -162,7 +162,7 @@ def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *,
 def _record(
     battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall] | None, file: str, row: str, log: Log
 ) -> Iterator[Importable]:
-    """The records of one battle, with what they refer to; or why there are none."""
+    """The records of one battle and everything they refer to, or the reason why there are none."""
     here = file.rpartition("/")[2]
     home = log.homes.setdefault((battle.left, battle.right), here)
     key = f"{log.subset}/{battle.index}"
@@ -180,7 +180,7 @@ def _record(
 
 
 def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, audit: bool) -> LoggedBattle:
-    """The line as a battle; raises `UserError` with what is wrong."""
+    """Validate a line as a battle; raises `UserError` with the reason."""
     for name in _FIELDS:
         if name not in values:
             raise UserError(f"the field {name} is missing")
@@ -238,14 +238,14 @@ def _is_name(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """A text that can be stored: JSON can spell half of a character pair, UTF-8 cannot."""
+    """Can this text be stored? JSON can contain half a surrogate pair, UTF-8 cannot."""
     if not isinstance(value, str):
         return False
     return value.isascii() or not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
 
 
 def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
-    """An item that is known by its number only: its words and pictures did not come along."""
+    """An item of which only the number is known, without its text and images."""
     return Item(
         dataset=dataset,
         key=key,
@@ -258,7 +258,7 @@ def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
 
 
 def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterator[Importable]:
-    """The item and outputs that a battle names but that came without words and pixels."""
+    """Yield the item and outputs that a battle names, without text and pixels, if they are unknown."""
     shelf = log.shelf
     item_id = shelf.item_id(key)
     if item_id is None:
@@ -274,7 +274,7 @@ def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterat
 def _audited(
     battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall], location: _Place, log: Log
 ) -> Iterator[Importable]:
-    """Two judgments with their replies. The first call shows `model_a` first, the second one `model_b`."""
+    """Yield two judgments with their replies. The first call shows `model_a` first, the second `model_b`."""
     records: list[Importable] = []
     outcomes: list[Outcome | None] = []
     for call, order in zip(calls, (Order.LEFT_FIRST, Order.RIGHT_FIRST), strict=True):

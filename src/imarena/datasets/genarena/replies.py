@@ -1,4 +1,4 @@
-"""Reading the raw replies in GenArena's audit logs, strictly: what is not clearly A or B is unparsable."""
+"""Strict reader of the raw replies in GenArena's audit logs: what is not clearly A or B is unparsable."""
 
 import json
 import re
@@ -19,10 +19,10 @@ _ACCEPTED = {
 
 
 def strict_preference(raw: str) -> tuple[Outcome | None, str]:
-    """Which of the two pictures the reply prefers (left: the one shown first), or None and the reason.
+    """Which of the two images the reply prefers (left: the one shown first), or None and the reason.
 
     The reply must be one JSON object whose `better_response` names a side. Its score, from 1 (second much better) to 6
-    (first much better), is checked against it: a reply that contradicts itself says nothing.
+    (first much better), must agree: a reply that contradicts itself has no preference.
     """
     text = raw.strip()
     fenced = _FENCE.match(text)
@@ -46,6 +46,6 @@ def strict_preference(raw: str) -> tuple[Outcome | None, str]:
 
 
 def call_status(error: str) -> Status:
-    """What became of a call that brought no reply."""
+    """The status of a call without a reply."""
     lowered = error.lower()
     return Status.TIMEOUT if "timeout" in lowered or "timed out" in lowered else Status.API_ERROR

@@ -1,4 +1,4 @@
-"""ImagenWorld: one folder an item, with its outputs, scores, ratings and segment masks.
+"""ImagenWorld: one folder per item, with its outputs, scores, ratings and segment masks.
 
     <TASK>/<TASK>_<TOPIC>_<nnnnnn>/metadata.json       prompt, prompt_refined, task, cond_images: [names]
                                    <cond image>, ...
@@ -7,10 +7,10 @@
                                    human_result.json    {rater: {editor: {four criteria, objects, segments}}}
                                    SoM/<editor>/*.npz   segment masks
 
-The item keeps the refined prompt as its instruction and the written one beside it. In the three editing tasks the
+The instruction of an item is the refined prompt; the original prompt is kept as well. In the three editing tasks, the
 first condition image is the source; all others are references. The overall score is the mean of the four criteria,
 rescaled to 0 .. 1. The project's human_eval.json is not published in a readable form; human_result.json (or
-human_eval.json) in an item's folder, shaped as above, is this importer's own convention.
+human_eval.json) in an item's folder, in the above form, is this importer's own convention.
 """
 
 import re
@@ -35,7 +35,7 @@ _POINTER = b"version https://git-lfs"
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Items and outputs, folder by folder, with what judges and people said. Option `dataset` names the data set."""
+    """Import items and outputs, folder by folder, with judgments and votes. Option: dataset."""
     check_options("imagenworld", options, dataset=None)
     folder = Folder(path)
     entries = [file.parent for file in folder.walk("metadata.json")]
@@ -139,7 +139,7 @@ class _Entry:
             yield placed
 
     def _output_id(self, editor: str) -> Iterator[Output]:
-        """The output that a score is about, where its picture is not there: without pixels."""
+        """Yield the output of a score, without pixels, if its image is missing."""
         if self._shelf.output_id(self._key, editor) is None:
             origin = Origin(source=self._shelf.dataset, row=f"{self._key}/{editor}")
             placed = self._shelf.place_output(
@@ -149,7 +149,7 @@ class _Entry:
                 yield placed
 
     def _rows(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]] | Skip]:
-        """(judge or rater, editor, what they gave) of a result file."""
+        """(judge or rater, editor, ratings) for each entry of a result file."""
         path = self._directory / name
         where = self._folder.name(path)
         if not path.is_file():
@@ -188,7 +188,7 @@ class _Entry:
                 continue
             yield from self._output_id(editor)
             output_id = self._shelf.output_id(self._key, editor) or ""
-            # the file grows editor by editor, so its hash is no identity; the row's own content is
+            # the file grows editor by editor, so the identity is the row's content, not the file's hash
             mark = "/".join([self._key, editor, *(f"{scores[criterion]:g}" for criterion in CRITERIA)])
             origin = Origin(source=self._shelf.dataset, file=name, row=mark)
             params: JsonDict = {"scale": list(SCALE)}
@@ -234,7 +234,7 @@ class _Entry:
 
 
 def ratings_of(fields: Mapping[str, Any]) -> dict[str, float]:
-    """The four criteria, 1 to 5. Raises `UserError` where one is missing or out of scale."""
+    """The four criteria, 1 to 5. Raises `UserError` if one is missing or out of range."""
     ratings: dict[str, float] = {}
     for criterion in CRITERIA:
         value = fields.get(criterion)
@@ -251,7 +251,7 @@ def imagenworld_overall(scores: Mapping[str, float]) -> float:
 
 
 def issues_of(fields: Mapping[str, Any]) -> tuple[Issue, ...]:
-    """Objects by name and segments by number that a rater marked."""
+    """Objects (by name) and segments (by number) that a rater marked."""
     objects, marked = fields.get("objects") or [], fields.get("segments") or []
     if not isinstance(objects, list) or not all(isinstance(name, str) for name in objects):
         raise UserError("objects is not a list of names")

@@ -1,4 +1,4 @@
-"""Segment masks of ImagenWorld (set-of-mark, made by Semantic-SAM): what each numbered segment covers."""
+"""Segment masks of ImagenWorld (set-of-mark, made by Semantic-SAM): the area of each numbered segment."""
 
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_BYTES = 1 << 30
-"""Unpacked size of a mask file; a larger one is refused."""
+"""Maximum unpacked size of a mask file; larger ones are rejected."""
 
 
 def segments(folder: Folder, directory: Path, images: Mapping[str, ImageRef]) -> Iterator[Evidence | Skip]:
-    """One evidence an output with pixels: area and box (left, top, right, bottom) of each segment, from 1 on."""
+    """One evidence per output with pixels: area and box (left, top, right, bottom) of each segment, from 1 on."""
     if not directory.is_dir():
         return
     for editor in sorted(path for path in directory.iterdir() if path.is_dir()):
@@ -65,7 +65,7 @@ def _measure(path: Path) -> dict[str, Any]:
 
 
 def _masks(array: "NDArray[Any]") -> "Iterator[NDArray[np.bool_]]":
-    """Masks (height, width) in an array: one mask, a stack of them, or a map of segment numbers."""
+    """The masks (height, width) in an array that is one mask, a stack of masks, or a map of segment numbers."""
     if array.ndim == 3:
         yield from (layer.astype(bool) for layer in array)
     elif array.ndim == 2 and array.dtype.kind in "iu" and array.max(initial=0) > 1:

@@ -1,4 +1,4 @@
-"""Records of one kind as a Parquet table: typed columns, and images in the manner of the `datasets` library."""
+"""Records of one kind as a Parquet table: typed columns, and images in the form of the `datasets` library."""
 
 import json
 import types
@@ -13,10 +13,10 @@ from imarena.datasets.native.records import KINDS, record_id
 
 BATCH = 1000
 BATCH_BYTES = 32 << 20
-"""A row group ends here: readers hold one at a time, and the viewer of the Hugging Face hub takes up to 300 MB."""
+"""Maximum size of a row group: readers load one at a time, and the Hugging Face viewer accepts up to 300 MB."""
 IMAGE_BATCH = 16
-"""Rows read at a time where they hold whole images."""
-_WIDE_INTEGERS = frozenset({"seed"})  # drawn from 64 unsigned bits, more than a Parquet integer column holds safely
+"""Rows read at once if they contain whole images."""
+_WIDE_INTEGERS = frozenset({"seed"})  # 64 unsigned bits, too many for a Parquet integer column
 _DTYPES = {
     "text": "string",
     "json": "string",
@@ -25,17 +25,17 @@ _DTYPES = {
     "bool": "bool",
     "time": "timestamp[us, tz=UTC]",
 }
-"""Column types as the `datasets` library names them."""
+"""Column types and their names in the `datasets` library."""
 
 ExtraColumn = Literal["text", "image", "images"]
-"""A column that is no field of the record: text, one image (None: none) or a list of images."""
+"""A column that is not a field of the record: text, one image (or None) or a list of images."""
 
 
 class KindWriter:
     """Writes the records of one kind, a row group at a time.
 
-    `extra` columns repeat what readers without this package need beside the record's own. With them the schema names
-    its features in the manner of the `datasets` library, so that images are shown as images.
+    `extra` columns add what readers without this package need. With them, the schema declares its features in the
+    form of the `datasets` library, so that images are shown as images.
     """
 
     def __init__(self, path: Path, kind: str, extra: Mapping[str, ExtraColumn] | None = None) -> None:
@@ -45,7 +45,7 @@ class KindWriter:
         self._columns = columns_of(KINDS[kind])
         self._extra = dict(extra or {})
         self._schema = _schema(self._columns, self._extra)
-        # Images are compressed already: doing it again takes time and saves nothing.
+        # Images are already compressed: compressing them again takes time and saves nothing.
         texts = ["id", *self._columns, *(name for name, column in self._extra.items() if column == "text")]
         compression: Any = dict.fromkeys(texts, "zstd") if self._extra else "zstd"
         self._writer = pq.ParquetWriter(path, self._schema, compression=compression)
@@ -96,7 +96,7 @@ class KindWriter:
 
 
 def columns_of(model: type[Record]) -> dict[str, str]:
-    """Field name to column type: text, int, float, bool, time or json."""
+    """Field name -> column type: text, int, float, bool, time or json."""
     return {
         name: "json" if name in _WIDE_INTEGERS else _column(field.annotation)
         for name, field in model.model_fields.items()
@@ -115,7 +115,7 @@ def image_cells(row: Mapping[str, Any], model: type[Record]) -> Iterator[bytes]:
 
 
 def has_images(schema: Any) -> bool:
-    """Do rows of this Arrow schema hold whole images?"""
+    """Do rows with this Arrow schema contain whole images?"""
     import pyarrow as pa
 
     return any(pa.types.is_struct(field.type) or pa.types.is_list(field.type) for field in schema)

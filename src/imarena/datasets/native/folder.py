@@ -1,10 +1,10 @@
-"""The native folder: a manifest, one JSON Lines file per kind of record, pictures under their hash.
+"""The native folder: a manifest, one JSON Lines file per kind of record, and images named by their hash.
 
     manifest.json            {"format": "imarena", "version": 1, "counts": {"item": 3, ...}}
     records/item.jsonl       {"kind": "item", "id": "item_...", "record": {...}}
-    blobs/ab/cd/abcd...      the original bytes of a picture, under their SHA-256
+    blobs/ab/cd/abcd...      the original bytes of an image, named by their SHA-256
 
-The manifest is written last: a folder without one was not written to its end.
+The manifest is written last: a folder without one is incomplete.
 """
 
 import json
@@ -32,12 +32,12 @@ from imarena.datasets.options import check_options
 
 
 def record_line(kind: str, record: Record) -> str:
-    """One record as one line of JSON, its id beside it so that links can be followed without this package."""
+    """One record as one line of JSON, with its ID so that links can be followed without this package."""
     return f'{{"kind":{json.dumps(kind)},"id":{json.dumps(record_id(kind, record))},"record":{record.to_json()}}}\n'
 
 
 def parse_line(value: Mapping[str, Any]) -> Importable:
-    """The record on a line that `record_line` wrote. Raises `UserError` with the reason."""
+    """Parse a line that `record_line` wrote. Raises `UserError` with the reason."""
     if "record" not in value:
         raise UserError("the field record is missing")
     check_storable(value["record"])
@@ -45,7 +45,7 @@ def parse_line(value: Mapping[str, Any]) -> Importable:
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
-    """Export everything. Yields the pictures that the workspace no longer holds."""
+    """Export everything. Yields the images that the workspace no longer has."""
     check_options("native", options)
     new_directory(directory)
     (directory / "records").mkdir()
@@ -63,7 +63,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
 
 
 def write_manifest(directory: Path, counts: Mapping[str, int], more: Mapping[str, object] | None = None) -> None:
-    """The last file of an export. Readers ignore what `more` adds."""
+    """Write the last file of an export. Readers ignore the fields in `more`."""
     manifest = {"format": FORMAT, "version": VERSION, "software": SOFTWARE, "counts": dict(counts), **(more or {})}
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
@@ -73,7 +73,7 @@ class NewerVersion(UserError):
 
 
 def check_version(manifest: Mapping[str, Any]) -> None:
-    """Refuse what this software does not know how to read."""
+    """Reject an export that this version of the software cannot read."""
     version = manifest.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise NewerVersion(
@@ -82,7 +82,7 @@ def check_version(manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Folder) -> dict[str, int]:
-    """How many records of each kind the exporter wrote. Raises `UserError` for anything it cannot read."""
+    """How many records of each kind the exporter wrote. Raises `UserError` if the manifest cannot be read."""
     path = folder.file("manifest.json")
     if not path.is_file():
         raise UserError(
@@ -103,7 +103,7 @@ def read_manifest(folder: Folder) -> dict[str, int]:
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Every record as it was, `created_at` included. A changed line or picture is told and left out."""
+    """Import every record unchanged, including `created_at`. Altered lines and images are reported and skipped."""
     check_options("native", options)
     folder = Folder(path)
     counts = read_manifest(folder)
@@ -119,7 +119,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 
 def blob_finder(folder: Folder) -> "_Finder":
-    """Looks pictures up by hash below a folder."""
+    """Make a lookup of images by hash below a folder."""
     return _Finder(folder)
 
 

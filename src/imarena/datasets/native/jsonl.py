@@ -5,7 +5,7 @@
                              {"kind": "blob", "sha256": "...", "base64": "..."}    with images=embedded
     blobs/ab/cd/abcd...      with images=beside
 
-A picture's line stands before the first record that shows it, so the file can be read in one pass.
+An image's line comes before the first record that refers to it, so the file can be read in one pass.
 """
 
 import base64
@@ -36,7 +36,7 @@ _FILE = "records.jsonl"
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
-    """Export everything into one file. Yields the pictures that the workspace no longer holds."""
+    """Export everything to one file. Yields the images that the workspace no longer has."""
     images = images_option("native_jsonl", options)
     new_directory(directory)
     with (directory / _FILE).open("w", encoding="utf-8", newline="\n") as file:
@@ -66,7 +66,7 @@ class _BlobLines:
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Every record as it was, `created_at` included. `path` is the file or the folder that holds it."""
+    """Import every record unchanged, including `created_at`. `path` is the file or its folder."""
     check_options("native_jsonl", options)
     folder = Folder(path)
     file = folder.root if folder.root.is_file() else folder.file(_FILE)

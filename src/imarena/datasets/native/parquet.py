@@ -1,13 +1,13 @@
-"""Native Parquet: one file per kind of record with real columns, pictures in `blobs.parquet` or beside it.
+"""Native Parquet: one file per kind of record with typed columns, images in `blobs.parquet` or in separate files.
 
     manifest.json            as in the native folder
     item.parquet             id, schema_version, created_at, dataset, key, turns (JSON text), ...
     blobs.parquet            sha256, data           with images=embedded
     blobs/ab/cd/abcd...                             with images=beside
 
-Images may also stand in columns of their own beside a record's (`imarena publish` writes them so). Texts, numbers,
-truth values and times are typed columns; whatever is nested is JSON text in a column marked so in the schema.
-Reading goes through the same columns, so a frame that keeps them can be written back.
+Images may also be in additional columns (`imarena publish` writes them so). Texts, numbers, truth values and times are
+typed columns; nested values are JSON text in columns that the schema marks as such. Reading uses the same columns, so
+a frame that keeps them can be written back.
 """
 
 import json
@@ -45,7 +45,7 @@ from imarena.datasets.options import check_options
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
-    """Export everything. Yields the pictures that the workspace no longer holds."""
+    """Export everything. Yields the images that the workspace no longer has."""
     images = images_option("native_parquet", options)
     new_directory(directory)
     beside = BlobWriter(directory, archive) if images == "beside" else None
@@ -106,7 +106,7 @@ class _BlobTable:
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Every record as it was, `created_at` included. A changed row or picture is told and left out."""
+    """Import every record unchanged, including `created_at`. Altered rows and images are reported and skipped."""
     check_options("native_parquet", options)
     folder = Folder(path)
     counts = read_manifest(folder)
@@ -170,7 +170,7 @@ def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importabl
 
 
 def _take_images(row: Mapping[str, Any], record: Importable, model: type[Record], admission: RecordAdmission) -> None:
-    """Take in the images that stand in the row itself and that its record names."""
+    """Store the images in the row that its record refers to."""
     embedded = {sha256_hex(data): data for data in image_cells(row, model)}
     for image in record_images(record) if embedded and isinstance(record, Record) else ():
         if image.sha256 in embedded and not admission.knows(image.sha256):

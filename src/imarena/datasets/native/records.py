@@ -1,4 +1,4 @@
-"""What the native formats share: the kinds of records, their order, and one spelling of a record with its id."""
+"""Shared by the native formats: the kinds of records, their order, and the handling of images."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -53,16 +53,16 @@ KINDS: dict[str, type[Record]] = {
     "calibration": Calibration,
     "ranking": Ranking,
 }
-"""By name, in an order where nothing refers ahead."""
+"""Kinds of records by name, in an order in which records only refer to earlier kinds."""
 
 
 def record_id(kind: str, record: Record) -> str:
-    """The identity that other records use to point at this one."""
+    """The ID by which other records refer to this one."""
     return str(getattr(record, f"{kind}_id"))
 
 
 def record_images(record: Record) -> Iterator[ImageRef]:
-    """Every picture that a record points at."""
+    """Every image that a record refers to."""
     if isinstance(record, Output):
         if record.image is not None:
             yield record.image
@@ -73,7 +73,7 @@ def record_images(record: Record) -> Iterator[ImageRef]:
 
 
 def parse_record(kind: object, body: object, claimed_id: object = None) -> Importable:
-    """A record from its decoded JSON. Raises `UserError` with the reason on one line."""
+    """Make a record from its decoded JSON. Raises `UserError` with the reason on one line."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"the kind of record {kind!r} is not known (known: {', '.join(KINDS)})")
     try:
@@ -86,13 +86,13 @@ def parse_record(kind: object, body: object, claimed_id: object = None) -> Impor
 
 
 def as_importable(record: Record) -> Importable:
-    """Narrow a record of a known kind to what an importer may give."""
+    """Narrow the type of a record of a known kind to what an importer may yield."""
     importable: Any = record
     return importable  # type: ignore[no-any-return]
 
 
 def first_error(error: ValueError) -> str:
-    """The first complaint of a validation, short."""
+    """The first error of a validation, shortened."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -102,13 +102,13 @@ def first_error(error: ValueError) -> str:
 
 
 class FindBlob(Protocol):
-    """Where a native import finds a picture's bytes. Raises `UserError` where they are not."""
+    """Finds an image's bytes in a native import. Raises `UserError` if they are missing."""
 
     def __call__(self, image: ImageRef) -> bytes: ...
 
 
 class RecordAdmission:
-    """Lets a record in once its pictures are in. A picture is checked once, however many records show it."""
+    """Admits a record once its images are stored. An image is checked once, however many records refer to it."""
 
     def __init__(self, intake: Intake, find: FindBlob) -> None:
         self._intake = intake
@@ -118,7 +118,7 @@ class RecordAdmission:
         self._withdrawn: set[str] = set()
 
     def admit(self, record: Importable, file: str, row: str) -> Importable:
-        """The record, or the reason why it stays out."""
+        """Return the record, or the reason why it is skipped."""
         if isinstance(record, Skip | Notice):
             return record
         if isinstance(record, Tombstone):
@@ -130,11 +130,11 @@ class RecordAdmission:
         return record
 
     def knows(self, sha256: str) -> bool:
-        """Was this picture taken in or refused before?"""
+        """Was this image stored or rejected before?"""
         return sha256 in self._kept or sha256 in self._refused
 
     def keep(self, data: bytes, sha256: str) -> None:
-        """Take in a picture that stands in the stream itself."""
+        """Store an image that is part of the imported stream."""
         try:
             kept = self._intake.keep(data, name=sha256[:12])
             if kept.sha256 == sha256:
@@ -155,12 +155,12 @@ class RecordAdmission:
 
 
 def blob_path(sha256: str) -> str:
-    """Where a picture lies below an exported folder: two levels, then its hash."""
+    """The path of an image below an exported folder: two levels of folders, then its hash."""
     return f"blobs/{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
 class BlobWriter:
-    """Writes each picture once, under its hash."""
+    """Writes each image once, named by its hash."""
 
     def __init__(self, directory: Path, archive: Archive) -> None:
         self._directory = directory
@@ -168,7 +168,7 @@ class BlobWriter:
         self._seen: set[str] = set()
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
-        """The pictures of a record; one that the workspace no longer holds is told, the record stays."""
+        """Write the images of a record. An image that the workspace no longer has is reported; the record is kept."""
         for sha256, data in new_pictures(self._archive, record, self._seen):
             if isinstance(data, str):
                 yield Skip(blob_path(sha256), f"{kind} {record_id(kind, record)}", data)
@@ -179,7 +179,7 @@ class BlobWriter:
 
 
 def new_pictures(archive: Archive, record: Record, seen: set[str]) -> Iterator[tuple[str, bytes | str]]:
-    """The hash and bytes of each picture of a record that was not seen before, or why there are none."""
+    """The hash and bytes, or the reason why there are none, of each image of a record that is not in `seen`."""
     for image in record_images(record):
         if image.sha256 not in seen:
             seen.add(image.sha256)
@@ -187,7 +187,7 @@ def new_pictures(archive: Archive, record: Record, seen: set[str]) -> Iterator[t
 
 
 def load_picture(archive: Archive, image: ImageRef) -> bytes | str:
-    """The bytes of a picture, or why there are none."""
+    """The bytes of an image, or the reason why there are none."""
     try:
         return archive.load(image)
     except (ImarenaError, OSError, KeyError) as error:
@@ -195,7 +195,7 @@ def load_picture(archive: Archive, image: ImageRef) -> bytes | str:
 
 
 def new_directory(directory: Path) -> Path:
-    """An empty folder to export into; anything in it is a mistake that the user must look at."""
+    """Create an empty folder to export to. Raises if it is not empty, because that may be a user's mistake."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(f"{directory} is not an empty folder.", hint="Name a new folder to export into.")
     directory.mkdir(parents=True, exist_ok=True)
@@ -203,6 +203,6 @@ def new_directory(directory: Path) -> Path:
 
 
 def images_option(form: str, options: Mapping[str, str]) -> str:
-    """Where an exporter puts the pictures: `embedded` (the default) or `beside`."""
+    """Where an exporter writes the images: `embedded` (the default) or `beside`."""
     check_options(form, options, images=("embedded", "beside"))
     return options.get("images", "embedded")

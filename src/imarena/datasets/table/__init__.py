@@ -1,1 +1,1 @@
-"""The plain folder: a CSV of items, a folder of pictures per editor, votes beside them."""
+"""The plain folder: a CSV of items, a folder of images per editor, and votes."""

@@ -1,4 +1,4 @@
-"""The columns of a table of items: which are fields of an item, and what the table calls them (``ours=theirs``)."""
+"""The columns of a table of items: which are fields of an item, and their names in the table (``ours=theirs``)."""
 
 import difflib
 import re
@@ -16,15 +16,15 @@ KNOWN = ("key", *TURN_TEXTS[:3], "instructions", *ROLES, *LABELS, "language", "d
 _NUMBERED = re.compile(rf"({'|'.join((*TURN_TEXTS, *ROLES))})_([2-9]|[1-9][0-9]{{1,2}})")
 _NAMES = package_yaml("imarena.datasets", "table", "column_names.yaml")
 TAKEN_NAMES = frozenset(_NAMES["taken"])
-"""Names that mean something else where verdicts are grouped (`--by`)."""
+"""Names with another meaning when verdicts are grouped (`--by`)."""
 _USUAL: dict[str, list[str]] = _NAMES["usual"]
-"""What other tables call a column, to propose it."""
+"""Usual names of each column in other tables, used for suggestions."""
 _TOO_CLOSE = 0.8
 _MOST_NAMES = 200
 
 
 def numbered(column: str) -> tuple[str, int] | None:
-    """A column such as `source_2` as its field and number; 1 without a number, None for other columns."""
+    """Split a column such as `source_2` into field and number (1 without a number); None for other columns."""
     if column in TURN_TEXTS or column in ROLES:
         return column, 1
     match = _NUMBERED.fullmatch(column)
@@ -32,12 +32,12 @@ def numbered(column: str) -> tuple[str, int] | None:
 
 
 def is_known(column: str) -> bool:
-    """Is it a field of an item?"""
+    """Is the column a field of an item?"""
     return column in KNOWN or numbered(column) is not None
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """``key=id,instruction=edit prompt`` as ours to theirs. A comma in a column's name is no separator."""
+    """Parse ``key=id,instruction=edit prompt`` as our name -> theirs. A comma may be part of a column's name."""
     pairs: list[str] = []
     for part in text.split(",") if text else []:
         if "=" in part or not pairs:
@@ -59,7 +59,7 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def _proposal(missing: Sequence[str], useful: Sequence[str], have: Sequence[str]) -> str:
-    """What to type: `key=id,instruction=prompt`. A missing column for which no usual name is there is a NAME."""
+    """What to type, such as `key=id,instruction=prompt`; NAME for a missing column without a usual name there."""
     pairs = []
     for ours in (*missing, *useful):
         fields = (ours, "instructions") if ours == "instruction" else (ours,)
@@ -75,21 +75,21 @@ def _proposal(missing: Sequence[str], useful: Sequence[str], have: Sequence[str]
 
 @dataclass
 class ColumnNames:
-    """Gives a table's columns our names, and remembers those that are no field of an item."""
+    """Renames a table's columns to our names, and records those that are not fields of an item."""
 
     theirs: Mapping[str, str] = field(default_factory=dict)
-    """Our name to the table's."""
+    """Our name -> the table's name."""
     numbered_rows: bool = False
     """Keys are row numbers: the table needs no column `key`."""
     kept: dict[str, None] = field(default_factory=dict)
     """Columns that are kept with the items, by our name."""
     dropped: dict[str, str] = field(default_factory=dict)
-    """Columns that were not imported, by the table's name, with the reason."""
+    """Columns that were not imported, by the table's name, each with the reason."""
     with_source: bool = False
     """A row had a source image."""
 
     def check(self, columns: Iterable[str], name: str) -> None:
-        """Raise where the table lacks a column that is needed or was named; says what it has and what to type."""
+        """Raise if a column that is required or was named is missing; the error says what to type instead."""
         have = list(columns)
         listed = f"The file has: {', '.join(have[:_MOST_NAMES])}."
         for ours, theirs in self.theirs.items():
@@ -106,7 +106,7 @@ class ColumnNames:
         raise UserError(f"{name}: {missing_text('column', missing)}.", hint=f"{listed} {step}")
 
     def rename(self, row: Mapping[str, object]) -> dict[str, object]:
-        """A row under our names; columns that another one takes the place of are left out."""
+        """A row with our names; columns that are replaced by another one are left out."""
         taken = set(self.theirs.values())
         renamed = {ours: row[theirs] for ours, theirs in self.theirs.items() if theirs in row}
         for column, value in row.items():
@@ -122,17 +122,17 @@ class ColumnNames:
         return renamed
 
     def keep(self, column: str) -> None:
-        """Remember a column that is kept with the items."""
+        """Record a column that is kept with the items."""
         if len(self.kept) < _MOST_NAMES:
             self.kept[column] = None
 
     def drop(self, column: str, reason: str) -> None:
-        """Remember a column that was not imported."""
+        """Record a column that was not imported."""
         if len(self.dropped) < _MOST_NAMES:
             self.dropped.setdefault(column, reason)
 
     def notices(self, name: str) -> list[Notice]:
-        """The columns that are no field of an item: which are kept, and which were not imported."""
+        """Notices about columns that are not fields of an item: which are kept and which were not imported."""
         kept = [column for column in self.kept if column not in self.dropped]
         if not kept and not self.dropped:
             return []

@@ -1,7 +1,7 @@
-"""Write a data set as a plain folder, in the layout that `table` reads; names are escaped so that none leaves it.
+"""Write a data set as a plain folder, in the layout that `table` reads; names are escaped to stay in the folder.
 
-Single-turn items and their outputs keep their identity through export and import; so do the votes of this format.
-What does not fit (several turns, judgments, evidence, ...) is told and belongs into a native format.
+Single-turn items, their outputs and the votes of this format keep their IDs through export and import. What does not
+fit (several turns, judgments, evidence, ...) is reported and needs a native format.
 """
 
 import csv
@@ -17,7 +17,7 @@ from imarena.datasets.folder import escape_name
 from imarena.datasets.native.records import load_picture, new_directory
 from imarena.datasets.options import check_options
 
-_LONGEST = 120  # of an escaped name: file systems take 255 bytes, and a suffix follows
+_LONGEST = 120  # of an escaped name: file systems allow 255 bytes, and a suffix follows
 _SUFFIXES = {
     "image/jpeg": ".jpg",
     "image/webp": ".webp",
@@ -26,7 +26,7 @@ _SUFFIXES = {
     "image/tiff": ".tif",
 }
 _REPLACED = ("superseded", "retracted")
-"""Votes that their rater changed or took back: nobody misses them."""
+"""Votes that their rater changed or withdrew; they are left out without a message."""
 _TEXTS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
 _ROLES = {"source": "sources", "reference": "references", "mask": "masks"}
 _OUTPUT_COLUMNS = (
@@ -36,7 +36,7 @@ _OUTPUT_COLUMNS = (
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
-    """Export one data set (option `dataset`, needed where the workspace has several)."""
+    """Export one data set. Option: dataset (required if the workspace has several)."""
     check_options("table", options, dataset=None)
     dataset = _dataset(archive, options.get("dataset"))
     new_directory(directory)
@@ -65,7 +65,7 @@ def _dataset(archive: Archive, wanted: str | None) -> str:
 
 
 class PathSegments:
-    """One portable, unique path segment a name, also where the file system ignores case."""
+    """One portable, unique path segment per name, even if the file system ignores case."""
 
     def __init__(self) -> None:
         self._of: dict[str, str] = {}
@@ -142,7 +142,7 @@ class _Export:
             for output in self._archive.records(Output):
                 key = self._keys.get(output.item_id)
                 if key is None:
-                    continue  # of another data set, or of an item that was told above
+                    continue  # of another data set, or of an item that was reported above
                 row = self._output_row(key, output)
                 if isinstance(row, str):
                     yield Skip("outputs.csv", f"output {output.output_id}", row)

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes: a workbook, an archive or a picture is named, with the next step."""
+"""Recognise workbooks, archives, images and other files by their first bytes, and say what to do with them."""
 
 import codecs
 from pathlib import Path
@@ -50,7 +50,7 @@ _INSIDE_ZIP = (
 
 
 def check_table_file(path: Path, name: str, *, parquet: bool) -> None:
-    """Raise `UserError` where the file is empty or is no table: it says what the file is and what to do."""
+    """Raise `UserError` if the file is empty or not a table; the error says what the file is and what to do."""
     with path.open("rb") as file:
         sample = file.read(_SAMPLE)
     if not sample:
@@ -67,7 +67,7 @@ def check_table_file(path: Path, name: str, *, parquet: bool) -> None:
 
 
 def _recognise(sample: bytes) -> tuple[str, str] | None:
-    """What the bytes are and the next step; None for text."""
+    """What the file is and what to do with it; None for text."""
     if sample.startswith(b"PK\x03\x04"):
         inside = next(((what, step) for mark, what, step in _INSIDE_ZIP if mark in sample), None)
         return inside or ("a ZIP archive", _UNPACK)
@@ -78,19 +78,19 @@ def _recognise(sample: bytes) -> tuple[str, str] | None:
         return "an HTML page, not a table", "It may be the page of a download that failed: fetch the file again."
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None if _is_text(sample, "utf-16") else _UNKNOWN
-    if b"\x00" not in sample:  # Latin-1 and the like are text too, and text has next to no control characters
+    if b"\x00" not in sample:  # Latin-1 and similar are text too, and text has hardly any control characters
         binary = not _is_text(sample, "utf-8") and len(sample.translate(None, _CONTROL)) < 0.99 * len(sample)
         return _UNKNOWN if binary else None
     halves = (sample[::2], sample[1::2])
     if any(half.count(0) > 0.8 * len(half) for half in halves):
         return "text in UTF-16 without a mark", "Save it as UTF-8."
     if _is_text(sample, "utf-8"):
-        return None  # a text may hold a NUL character
+        return None  # text may contain a NUL character
     return _UNKNOWN
 
 
 def _is_text(sample: bytes, encoding: str) -> bool:
-    """Is it text in this encoding? The last character may be cut off."""
+    """Is this text in the given encoding? The last character may be cut off."""
     try:
         codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Which files of a folder are its table of items."""
+"""Find the table of items in a folder."""
 
 from pathlib import Path
 
@@ -8,16 +8,16 @@ from imarena.datasets.table.file_kinds import check_table_file
 from imarena.datasets.table.item_rows import ENDINGS
 
 NAMES = ("items", "metadata")
-"""What a table of items is called; the second as in an image folder of the Hugging Face hub."""
+"""Names of a table of items; the second is that of image folders on the Hugging Face hub."""
 OTHERS = frozenset({"outputs.csv", "votes.csv", "ratings.csv"})
-"""Tables beside the items."""
+"""Tables other than that of the items."""
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _UNREADABLE = (*_SPREADSHEETS, ".db", ".sqlite", ".gz", ".zip", ".arrow", ".feather", ".pkl")
 
 
 def item_tables(folder: Folder) -> list[Path]:
     """The file that was named; or `items.*`, `metadata.*`, all Parquet files in the folder or in its `data/`, or the
-    one other table in the folder. None: the folder has no table of items. Two that could be meant raise `UserError`.
+    only other table in the folder. Empty if there is no table of items; raises `UserError` if there are several.
     """
     if folder.root.is_file():
         return [folder.root]
@@ -32,7 +32,7 @@ def item_tables(folder: Folder) -> list[Path]:
         parquet = [path for path in shards if path.suffix.lower() == ".parquet"]
         if parquet:
             return parquet
-    # a .json beside folders of pictures is a manifest or a log more often than a table
+    # a .json next to folders of images is more often a manifest or a log than a table
     others = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
     if len(others) > 1:
         raise UserError(
@@ -42,7 +42,7 @@ def item_tables(folder: Folder) -> list[Path]:
 
 
 def refuse_unreadable_tables(folder: Folder) -> None:
-    """Raise where a folder without a table of items has a file that was meant as one: a spreadsheet, items.db, ..."""
+    """Raise if a folder without a table of items has a file that may be meant as one: a spreadsheet, items.db, ..."""
     for path in sorted(folder.root.iterdir()) if folder.root.is_dir() else ():
         kind = path.suffix.lower()
         meant = kind in _SPREADSHEETS or (kind in _UNREADABLE and path.name.lower().startswith(NAMES))
@@ -51,7 +51,7 @@ def refuse_unreadable_tables(folder: Folder) -> None:
 
 
 def _tables(folder: Folder, directory: Path) -> list[Path]:
-    """Files of a folder with the ending of a table, in name order; one that is a link out of the folder raises."""
+    """Files of a folder with the ending of a table, sorted by name. Raises for a link out of the folder."""
     if not directory.is_dir():
         return []
     paths = [path for path in sorted(directory.iterdir()) if path.suffix.lower() in ENDINGS]

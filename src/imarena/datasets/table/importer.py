@@ -1,13 +1,13 @@
-"""A plain folder: what a newcomer has. One table of items, one folder of pictures per editor.
+"""A plain folder, the simplest format: one table of items, one folder of images per editor.
 
     items.csv                key,instruction,source[,source_2,reference,mask,task,topic,...]
     outputs/<editor>/<key>.png
-    outputs.csv              optional: key,editor,file[,sample,seed,...] where names do not fit into file names
-    votes.csv, ratings.csv   optional, see `table_votes`
+    outputs.csv              optional: key,editor,file[,sample,seed,...] if names cannot be file names
+    votes.csv, ratings.csv   optional, see `votes.py`
 
 The items may be CSV, TSV, JSON Lines, a JSON list or Parquet (`files.py` finds them). Paths in the table are relative
-to it. Columns that are not known go into the item's provenance. Without a table every sub-folder is an editor, every
-file name a key, and `sources/` (or `inputs/`) holds the originals.
+to it. Unknown columns are kept in the item's provenance. Without a table, every sub-folder is an editor, every file
+name a key, and `sources/` (or `inputs/`) contains the originals.
 """
 
 import json
@@ -34,7 +34,7 @@ SOURCE_FOLDERS = ("sources", "source", "inputs", "input")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Items, then outputs, then votes and ratings.
+    """Import items, then outputs, then votes and ratings.
 
     Options: `dataset` (a name), `scale` (such as 1-5), `columns` (ours=theirs,...), `key` (row: number the rows).
     """
@@ -65,10 +65,10 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 def items_from_table(
     path: Path, intake: Intake, shelf: DatasetIndex, columns: str = ""
 ) -> Iterator[Item | Skip | Notice]:
-    """The items of one table, by its ending CSV, TSV, JSON Lines, JSON or Parquet; pictures lie in its folder.
+    """The items of one table (by its ending CSV, TSV, JSON Lines, JSON or Parquet); images are in its folder.
 
-    `columns`: what it calls our columns, such as ``key=id,instruction=prompt``. Raises `UserError` where the table as a
-    whole cannot be used.
+    `columns`: the table's names of our columns, such as ``key=id,instruction=prompt``. Raises `UserError` if the whole
+    table cannot be used.
     """
     yield from _items(Folder(path), [path.resolve()], intake, shelf, ColumnNames(parse_columns(columns)))
 
@@ -76,7 +76,7 @@ def items_from_table(
 def _items(
     folder: Folder, tables: Sequence[Path], intake: Intake, shelf: DatasetIndex, columns: ColumnNames
 ) -> Iterator[Item | Skip | Notice]:
-    """The items of tables that together are one, such as the shards of a Parquet data set."""
+    """The items of several tables that form one, such as the shards of a Parquet data set."""
     rows = 0
     for table in tables:
         name = folder.name(table)
@@ -100,7 +100,7 @@ def _items(
 
 
 def named_dataset(table: Path, columns: str = "", *, numbered_rows: bool = False) -> str:
-    """The data set that the first row of a table of items names, or an empty text. `columns`: ``ours=theirs,...``."""
+    """The data set named in the first row of a table of items, or an empty string. `columns`: ``ours=theirs,...``."""
     quiet = ColumnNames(parse_columns(columns), numbered_rows=numbered_rows)
     for row in read_item_rows(table, table.name, quiet):
         if not isinstance(row, Skip):
@@ -115,7 +115,7 @@ def named_dataset(table: Path, columns: str = "", *, numbered_rows: bool = False
 def outputs_from_folder(
     directory: Path, editor: str, intake: Intake, shelf: DatasetIndex, *, within: Folder | None = None
 ) -> Iterator[Output | Skip]:
-    """One editor's pictures: `<key>.png` for the items on the shelf. Links may not lead out of `within`."""
+    """One editor's images: `<key>.png` for the items in `shelf`. Links must not lead out of `within`."""
     folder = within or Folder(directory)
     try:
         directory = folder.file(folder.name(directory)) if within else folder.root
@@ -225,7 +225,7 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
 def _bare_item(
     folder: Folder, key: str, source: Path | None, intake: Intake, shelf: DatasetIndex
 ) -> Iterator[Item | Skip]:
-    """An item without an instruction: the folder does not say what was asked for."""
+    """An item without an instruction, because the folder does not contain one."""
     name = folder.name(source) if source else key
     try:
         sources = (_picture(folder, name, intake),) if source else ()

@@ -1,7 +1,7 @@
-"""Rows of a table of items, whatever its type: CSV, TSV, JSON Lines, a JSON list or Parquet. Streams.
+"""Stream the rows of a table of items in any format: CSV, TSV, JSON Lines, a JSON list or Parquet.
 
-A table is what its ending says; other endings are read as CSV. What is wrong with the whole file raises `UserError`,
-a bad row becomes a `Skip`.
+The ending decides the format; other endings are read as CSV. An error in the whole file raises `UserError`; a bad row
+becomes a `Skip`.
 """
 
 import json
@@ -21,18 +21,18 @@ from imarena.tables import csv_delimiter
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 MAX_LINE = 16 << 20
-"""Characters in a line of JSON Lines."""
+"""Maximum number of characters in a line of JSON Lines."""
 MAX_JSON_BYTES = 256 << 20
-"""A JSON list is read as a whole."""
+"""Maximum size of a JSON list, which is read as a whole."""
 _LOOKED_AT = 100
-"""Rows of JSON that are looked at to know the columns."""
+"""Number of JSON rows that are read to find the columns."""
 
 Row = tuple[str, dict[str, Any]]
-"""Where it stands, and its cells under our names."""
+"""The location of a row, and its cells by our names."""
 
 
 def read_item_rows(path: Path, name: str, columns: ColumnNames) -> Iterator[Row | Skip]:
-    """The rows, with the columns under our names. Raises where the table as a whole cannot be used."""
+    """The rows, with our column names. Raises if the whole table cannot be used."""
     ending = path.suffix.lower()
     check_table_file(path, name, parquet=ending == ".parquet")
     if ending == ".parquet":
@@ -49,7 +49,7 @@ def read_item_rows(path: Path, name: str, columns: ColumnNames) -> Iterator[Row 
 
 
 def table_delimiter(path: Path) -> str:
-    """A tab in a TSV file. In a CSV file a comma, or what the header has in its place: semicolons or tabs."""
+    """The delimiter: a tab in a TSV file; in a CSV file a comma, or a semicolon or tab if the header uses these."""
     if path.suffix.lower() == ".tsv":
         return "\t"
     with open_text(path) as text:
@@ -66,7 +66,7 @@ def _checked(name: str, row: Row, columns: ColumnNames) -> Row | Skip:
 
 
 def _with_known_columns(rows: Iterator[Row | Skip], name: str, columns: ColumnNames) -> Iterator[Row | Skip]:
-    """The same rows, after the columns of the first ones were checked: JSON has no header."""
+    """The same rows, after checking the columns of the first ones, because JSON has no header."""
     first = list(islice(rows, _LOOKED_AT))
     have = dict.fromkeys(chain.from_iterable(row[1] for row in first if not isinstance(row, Skip)))
     if have:
@@ -107,7 +107,7 @@ def _object(line: str, name: str, where: str) -> Row | Skip:
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that names a field twice: which one is meant is not known."""
+    """Reject an object that has a field twice, because the intended value is unknown."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
@@ -149,7 +149,7 @@ def _parquet(path: Path, name: str, columns: ColumnNames) -> Iterator[Row | Skip
 
 
 def _plain(value: Any, labels: Iterable[str] | None) -> Any:
-    """The cell; NaN is no value (so data frames write an empty cell), a class is its name."""
+    """The value of a cell: None for NaN (which data frames write for empty cells), the name for a class."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if labels is not None and isinstance(value, int) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""A row of a table as an item: its turns, its pictures, its labels, and the other columns as provenance."""
+"""Make an item from a row of a table: its turns, images and labels, with other columns as provenance."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ MAX_TURNS = 100
 
 
 class ItemReader:
-    """Makes items of the rows of one table file. `columns` remembers the columns that are no field of an item."""
+    """Makes items from the rows of one table file. `columns` records the columns that are not fields of an item."""
 
     def __init__(
         self, folder: Folder, file: Path, intake: Intake, dataset: str, columns: ColumnNames, rows: int = 0
@@ -28,10 +28,10 @@ class ItemReader:
         self._dataset = dataset
         self._columns = columns
         self.rows = rows
-        """Rows so far, those of the tables before included."""
+        """Number of rows so far, including those of earlier tables."""
 
     def item(self, row: Mapping[str, Any]) -> Item:
-        """The item of a row. Raises `UserError` with the reason why there is none."""
+        """Make the item of a row. Raises `UserError` with the reason if that is not possible."""
         self.rows += 1
         cells = {column: value for column, value in row.items() if value is not None and value != ""}
         extra = self._extra(row, cells)
@@ -55,11 +55,11 @@ class ItemReader:
         )
 
     def count_bad_row(self) -> None:
-        """Count a row that could not be read, so that the rows after it keep their numbers."""
+        """Count a row that could not be read, so that later rows keep their numbers."""
         self.rows += 1
 
     def _extra(self, row: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
-        """Columns that are no field of an item, as they are kept with it."""
+        """Columns that are not fields of an item, in the form in which they are kept with it."""
         extra: dict[str, Any] = {}
         for column in row:
             if is_known(column):
@@ -77,7 +77,7 @@ class ItemReader:
         return extra
 
     def _pictures(self, cells: Mapping[str, Any], role: str) -> tuple[ImageRef, ...]:
-        """The pictures of source, source_2, ... in the order of their numbers; a cell may hold a list of them."""
+        """The images of source, source_2, ... in the order of their numbers; a cell may contain a list of them."""
         columns = sorted((place[1], column) for column in cells if (place := numbered(column)) and place[0] == role)
         values = [value for _, column in columns for value in _listed(cells[column])]
         return tuple(self._picture(value, role) for value in values)
@@ -94,7 +94,7 @@ class ItemReader:
             raise UserError(reason if label in reason else f"{label[:200]}: {reason}") from error
 
     def _located(self, value: Any) -> Any:
-        """A path is relative to the table's own folder, or else to the folder that was named."""
+        """Resolve a path relative to the table's folder or, if there is no such file, to the folder that was named."""
         path = value.get("path") if isinstance(value, dict) and not value.get("bytes") else value
         if isinstance(path, str) and path:
             beside = str(self._below / path)
@@ -103,7 +103,7 @@ class ItemReader:
 
 
 def holds_picture(value: Any) -> bool:
-    """Is it a picture of an image column: bytes, `{"bytes", "path"}`, or a list of them?"""
+    """Is the value an image from an image column: bytes, `{"bytes", "path"}`, or a list of them?"""
     if isinstance(value, list):
         return bool(value) and holds_picture(value[0])
     return isinstance(value, bytes) or (isinstance(value, dict) and {"bytes", "path"} == value.keys())
@@ -127,7 +127,7 @@ def _text(cells: Mapping[str, Any], column: str) -> str | None:
 
 
 def _plain_text(value: Any, column: str) -> str:
-    """A text, a number, a truth value or a time as text."""
+    """Convert a text, a number, a truth value or a time to text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime | date | time):
@@ -141,7 +141,7 @@ def _plain_text(value: Any, column: str) -> str:
 
 
 def _turns(cells: Mapping[str, Any]) -> tuple[Turn, ...]:
-    """One turn for each instruction: a list, or `instruction`, `instruction_2`, ..."""
+    """One turn per instruction, from a list or from `instruction`, `instruction_2`, ..."""
     texts = {name: _turn_texts(cells, name) for name in TURN_TEXTS}
     written = texts["instruction"]
     if not written or not all(text.strip() for text in written):
@@ -157,14 +157,14 @@ def _turns(cells: Mapping[str, Any]) -> tuple[Turn, ...]:
             instruction=instruction,
             original_instruction=rest["original_instruction"][n] or None,
             expected=rest["expected"][n] or None,
-            task=(rest["task"][n] or None) if n else None,  # the first is the item's own
+            task=(rest["task"][n] or None) if n else None,  # the first turn's task is the item's
         )
         for n, instruction in enumerate(written)
     )
 
 
 def _turn_texts(cells: Mapping[str, Any], name: str) -> list[str]:
-    """The texts of all turns, without the empty ones at the end."""
+    """The texts of all turns, without empty ones at the end."""
     first = _instruction_list(cells) if name == "instruction" else None
     value = cells.get(name) if first is None else first
     if isinstance(value, list):
@@ -181,7 +181,7 @@ def _turn_texts(cells: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _instruction_list(cells: Mapping[str, Any]) -> list[Any] | None:
-    """The column `instructions`: a list, in CSV as JSON."""
+    """The list in the column `instructions`, which in a CSV file is JSON."""
     value = cells.get("instructions")
     if value is None:
         return None

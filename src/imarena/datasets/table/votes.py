@@ -1,10 +1,10 @@
-"""Votes and ratings beside a plain folder.
+"""Votes and ratings of a plain folder.
 
     votes.csv       key,left,right,winner[,rater,dimension,comment,id]    left and right name editors
-    ratings.csv     key,editor[,rater,scale,comment,id],<criterion>,...   one vote a row, an empty cell is not rated
+    ratings.csv     key,editor[,rater,scale,comment,id],<criterion>,...   one vote per row, an empty cell is not rated
 
-`winner` is left, right, tie or both_bad. The same row twice is two votes; `id` tells them apart where it is given.
-Every row counts, also of a rater who voted on the same pair before: a notice says how many such rows there are.
+`winner` is left, right, tie or both_bad. Two equal rows are two votes; an `id`, if given, distinguishes them.
+Every row counts, even if the rater voted on the same pair before: a notice says how many such rows there are.
 """
 
 import re
@@ -31,12 +31,12 @@ _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
 
 def read_vote_rows(folder: Folder, shelf: DatasetIndex, raters: set[str]) -> Iterator[Importable]:
-    """The votes of votes.csv, each rater before the first of their votes. `raters` are those that were told before."""
+    """The votes of votes.csv, with each rater before their first vote. `raters`: those that were already yielded."""
     yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
 
 
 def read_rating_rows(folder: Folder, shelf: DatasetIndex, scale: str | None, raters: set[str]) -> Iterator[Importable]:
-    """The ratings of ratings.csv; `scale` (such as 1-5) holds where a row names none."""
+    """The ratings of ratings.csv; `scale` (such as 1-5) applies to rows without a scale."""
     default = parse_scale(scale) if scale else None
 
     def rating(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def read_rating_rows(folder: Folder, shelf: DatasetIndex, scale: str | None, rat
 
 
 def parse_scale(text: str) -> tuple[float, float]:
-    """Lowest and highest value from a text such as ``1-5`` or ``0-1``."""
+    """Parse the lowest and highest value of a scale such as ``1-5`` or ``0-1``."""
     match = _SCALE.fullmatch(text.strip())
     if match is None or float(match.group(1)) >= float(match.group(2)):
         raise UserError(f"'{text}' is not a scale.", hint="Write it as LOW-HIGH, for example 1-5.")
@@ -102,7 +102,7 @@ def _read(
 
 
 def _unusable(path: Path, name: str, error: UserError) -> str:
-    """Why a file as a whole cannot be read; an export of a campaign has its own columns and its own readers."""
+    """Why the whole file cannot be read; for an export of a campaign, also which commands read it."""
     sentences = [line.rstrip(".") for line in str(error).splitlines()]
     try:
         header = table_header(path, name, ",")

@@ -17,26 +17,26 @@ DONE, NOT_DONE, NOT_CHECKED = "done", "not done", "not checked"
 
 @dataclass(frozen=True)
 class RuleInput:
-    """All that a rule may look at. `lines` is None where no text was read."""
+    """Input of every rule. `lines` is None if no text was read."""
 
     difference: Difference
     facts: Facts
     lines: tuple[TextLine, ...] | None = None
     source_lines: tuple[TextLine, ...] | None = None
     likeness: Likeness | None = None
-    """The likeness of an image and a text, where a model for it is installed."""
+    """Measures how well an image matches a text; None without an installed model."""
 
 
 _DONE = 0.5
 _HARDLY = 0.02
-"""Where less than this was done, nothing changed, which needs no trust in what the change shows."""
+"""Below this, nothing changed: the finding is `not done` even if the rule's trust is low."""
 _TRUSTED = 0.25
-"""Rules with less trust see that something changed and cannot see whether it is what was asked for."""
+"""Below this, a rule can see that something changed but not whether it is the requested change."""
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """`done` is how far the change was made (0 to 1), `trust` how much of that this rule can really see."""
+    """`done`: how far the change was made (0 to 1). `trust`: how reliably this rule can see that (0 to 1)."""
 
     done: float
     trust: float
@@ -52,7 +52,7 @@ class RuleResult:
 
 
 def visible_change(facts: Facts) -> float:
-    """A change that stands out from the rest of the picture and that a person would notice."""
+    """How clearly the change stands out from the rest of the image, so that a person would notice it (0 to 1)."""
     stands_out = apply_floor(ramp(facts.structure_contrast, 0.1, 0.7), 0.05)
     alone = apply_floor(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
     strong = apply_floor(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
@@ -60,7 +60,7 @@ def visible_change(facts: Facts) -> float:
 
 
 def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
-    """Something new, another thing or another pose: a strong local change. What it shows is not recognised."""
+    """Check for a new object, another object or another pose: a strong local change, whatever it shows."""
     done = visible_change(scene.facts)
     evidence: JsonDict = {"visible_change": round(done, 3)}
     if edit.colours:
@@ -73,14 +73,14 @@ def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 _SEEN = 0.001
-"""Less of the picture than this in the colour that the words point at: the thing is not known to be there."""
-# A visible change says less about a new pose, or about words that nobody understood, than about a new thing.
+"""Smallest share of the image in the target's colour for the target to count as present."""
+# A visible change is weaker evidence for a new pose or an instruction not understood than for a new object.
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
 
 
 def target_score(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
-    """Did the change hit the thing that the words point at by its colour? 0.05 to 1; 1 where they name none, or one
-    that the source does not show.
+    """Did the change hit the object that the instruction identifies by its colour? 0.05 to 1; 1 if it names no colour,
+    or one that the source does not have.
     """
     if not edit.old_colours or not scene.difference.mask.any():
         return 1.0
@@ -95,13 +95,13 @@ def target_score(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
 
 
 def _gained(difference: Difference, colour: str) -> float:
-    """Share of the picture that now has the colour, did not have it before and did change."""
+    """Share of the image that changed to this colour from another one."""
     now, before = is_named(difference.output, colour), is_named(difference.source, colour)
     return float((now & ~before & (difference.colour > 6.0)).mean())
 
 
 def _way(difference: Difference, changed: Mask, colour: str) -> float:
-    """How far what changed has come towards the colour: 0 not at all, 1 all the way. The median over its pixels."""
+    """How far the changed pixels moved towards the colour (median): 0 not at all, 1 all the way."""
     if changed.sum() < 20:
         return 0.0
     goal = to_oklab(rgb_of(colour))
@@ -112,7 +112,7 @@ def _way(difference: Difference, changed: Mask, colour: str) -> float:
 
 
 def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The named colour takes the place of another one where the picture changed."""
+    """Check that the named colour replaced another one where the image changed."""
     difference = scene.difference
     if not edit.colours:
         return RuleResult(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
@@ -126,14 +126,14 @@ def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
         "way": round(way, 3),
     }
     named = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
-    # Paint follows the lines of what it covers; where they are gone, another thing stands there.
+    # Recolouring keeps the object's edges; where the edges are gone, the object was replaced.
     painted = apply_floor(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
     done = max(named, 0.5 * way) * painted * target_score(edit, scene, evidence)
     return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the image changed", evidence)
 
 
 def check_remove(edit: Edit, scene: RuleInput) -> RuleResult:
-    """A local change after which the place is no busier than before."""
+    """Check for a local change that leaves the area no busier than before."""
     inside = scene.difference.mask
     busier = 0.0
     if inside.sum() > 60:
@@ -148,7 +148,7 @@ def check_remove(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def check_text(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The wanted words can be read, the old ones cannot."""
+    """Check that the requested text is legible and the old text is not."""
     if scene.lines is None:
         return RuleResult(visible_change(scene.facts), 0.1, "no text was read", {})
     evidence: JsonDict = {"read": " | ".join(line.text for line in scene.lines[:20])}

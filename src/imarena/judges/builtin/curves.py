@@ -1,16 +1,16 @@
-"""Soft thresholds: numbers to 0 .. 1 without cliffs."""
+"""Soft thresholds: map numbers to 0 .. 1 without jumps."""
 
 import math
 from collections.abc import Iterable
 
 
 def ramp(value: float, low: float, high: float) -> float:
-    """0 up to `low`, 1 from `high` on, straight between."""
+    """0 up to `low`, 1 from `high` on, linear between them."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def clamp(value: float, limit: float) -> float:
-    """`value`, cut off at plus and minus `limit`."""
+    """`value`, limited to between minus and plus `limit`."""
     return min(limit, max(-limit, value))
 
 
@@ -20,12 +20,12 @@ def logistic_fall(value: float, middle: float, width: float) -> float:
 
 
 def plateau(value: float, low: float, high: float, below: float, above: float) -> float:
-    """1 between `low` and `high`; outside it decays exponentially, by `below` and `above` a step of e."""
+    """1 between `low` and `high`; outside, exponential decay with the scales `below` and `above`."""
     return math.exp(-max(0.0, low - value) / below - max(0.0, value - high) / above)
 
 
 def apply_floor(value: float, floor: float) -> float:
-    """`value` in 0 .. 1 lifted so that it is never under `floor`: evidence that is weak alone."""
+    """Rescale `value` from 0 .. 1 to `floor` .. 1, for evidence that is weak on its own."""
     return floor + (1.0 - floor) * value
 
 

@@ -1,4 +1,4 @@
-"""From facts and checks to CV-Judge's four dimensions."""
+"""Compute CV-Judge's four dimensions from facts and checks."""
 
 import math
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class Dimensions:
 
 
 def same_shapes(facts: Facts) -> float:
-    """1 where the large shapes stand where they stood, 0 where another picture was made."""
+    """1 if the large shapes are where they were, 0 if the output is a different image."""
     return logistic_fall(facts.layout_change, 0.25, 0.06)
 
 
 def preservation(facts: Facts) -> float:
-    """How much of what was not asked to change is as before, 0 to 1."""
+    """How well the output keeps what the instruction did not ask to change, 0 to 1."""
     light = plateau(abs(facts.lightness_shift), 0.0, 1.5, 1.0, 25.0)
     tint = plateau(facts.tint_shift, 0.0, 1.5, 1.0, 25.0)
     shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
@@ -35,41 +35,41 @@ def preservation(facts: Facts) -> float:
 
 
 def compactness(facts: Facts) -> float:
-    """Is the change one or two whole things rather than specks all over? 0 to 1."""
+    """Is the change one or two solid areas rather than scattered specks? 0 to 1."""
     whole = mean((ramp(45.0 - facts.raggedness, 0.0, 35.0), ramp(facts.filling, 0.0, 0.4)))
     share = facts.regions[0].area / facts.area if facts.regions and facts.area > 0 else 0.0
     return whole * apply_floor(ramp(share, 0.3, 0.9), 0.5)
 
 
 def cleanliness(facts: Facts) -> float:
-    """Freedom from damage that the source does not have, 0 to 1. Each question alone can be wrong about an honest edit,
-    so that none takes more than most of it away.
+    """Absence of damage that the source does not have, 0 to 1. Each measure can be wrong about a correct edit, so each
+    has a floor above 0.
     """
     a = facts.artefacts
     return math.prod(
         (
-            # A lower resolution, blur or grain everywhere, seen at the source's own size. Coding an image anew costs
-            # some detail too, which people hardly see.
+            # Lower resolution, blur or grain everywhere, measured at the source's size. Re-encoding an image costs
+            # some detail too, which people hardly notice.
             apply_floor(plateau(facts.detail_change, -0.45, 0.2, 0.35, 0.35), 0.2),
-            # JPEG blocks that the source has not.
+            # JPEG blocks that the source does not have.
             apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.4), 0.4),
-            # The edit itself is a smear beside the rest of the picture, or noise beside it and beside what was there.
+            # The edited area is smeared compared with the rest, or noisier than the rest and than before the edit.
             apply_floor(plateau(facts.texture_inside, -0.8, 99.0, 0.6, 1.0), 0.35),
             apply_floor(plateau(min(facts.texture_inside, facts.detail_inside), -99.0, 1.3, 1.0, 0.6), 0.35),
-            # It has many edges that are steeper than any in the source: a bad paste.
+            # Many edges are steeper than any in the source: a bad paste.
             apply_floor(plateau(a.edges_beyond_source, 0.0, 0.15, 1.0, 0.1), 0.5),
-            # It has colours far beyond those of the source.
+            # Colours are far more vivid than any in the source.
             apply_floor(plateau(facts.vividness, -99.0, 15.0, 1.0, 20.0), 0.6),
-            # The whole picture lost or gained contrast.
+            # The whole image lost or gained contrast.
             apply_floor(plateau(a.contrast, -0.08, 0.12, 0.20, 0.20), 0.3),
         )
     )
 
 
 def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
-    """An edit of some part: that part changed, and nothing else."""
+    """Dimensions of a local edit: one part should change, and nothing else."""
     same, tidy = preservation(facts), cleanliness(facts)
-    whole = 1.0 if reading.about_text else compactness(facts)  # letters are scattered strokes
+    whole = 1.0 if reading.about_text else compactness(facts)  # letters are scattered strokes, never compact
     done = mean(c.done for c in checks)
     editing = done * apply_floor(same, 0.5)
     prompt = done * same * apply_floor(whole, 0.2)
@@ -77,7 +77,7 @@ def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, .
 
 
 def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
-    """An edit of the whole picture: it changed as asked, and what it shows is still there."""
+    """Dimensions of a global edit: the whole image should change as asked and keep its content."""
     same = global_preservation(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
@@ -88,7 +88,7 @@ def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResu
 
 
 def untouched_dimensions(facts: Facts) -> Dimensions:
-    """The instruction only says what must stay: the less has changed, the better."""
+    """Dimensions where the instruction only says what to keep: the fewer changes, the better."""
     if facts.returned_input:
         return Dimensions(SCALE, SCALE, SCALE, SCALE)
     same = preservation(facts)

@@ -1,4 +1,4 @@
-"""The measurements that `builtin` takes on one output, for all later rules."""
+"""The measurements of one output on which all of `builtin`'s rules are based."""
 
 from dataclasses import asdict, dataclass
 
@@ -12,43 +12,43 @@ from imarena.vision import Artefacts, Difference, Frame, Region, blocks, measure
 _FINE = 32
 _TOP = 0.003
 _AROUND = 25
-"""Pixels at working size: half of it is how far the surroundings of a region reach."""
+"""Kernel size in pixels at working size; the surroundings of a region reach half as far."""
 _ENOUGH = 60
-"""Fewer changed pixels than this are too few to measure a texture on."""
+"""Texture is only measured on more changed pixels than this."""
 SAME_COLOUR = 3.0
-"""Largest block difference (Lab) of a picture that was handed back: recompression stays below."""
+"""Below this block difference (Lab), the output counts as the unchanged input; recompression stays below it."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Change (Lab distance or structure, by blocks of a 16 x 16 raster) and texture, source against output."""
+    """Change (Lab distance or structure, in blocks of a 16 x 16 grid) and texture, source against output."""
 
     colour_top: float
-    """Colour change that only 3 in 1000 of the 32 x 32 blocks exceed: a small object is enough."""
+    """Colour change that only 3 in 1000 of the 32 x 32 blocks exceed, so that a small object is enough."""
     colour_median: float
     structure_top: float
     structure_median: float
     layout_change: float
-    """Median structure change of the large shapes only. 0: each stands where it stood, even where a re-encoding moved
-    the fine lines by a pixel; 0.25 and more: another picture."""
+    """Median structure change of the large shapes only. 0: each is where it was, even if re-encoding moved
+    fine lines by a pixel; 0.25 and more: a different image."""
     structure_inside: float
-    """Mean structure change inside the changed regions: near 0 for a tint, near 1 for another thing."""
+    """Mean structure change inside the changed regions: near 0 for a tint, near 1 for another object."""
     detail_inside: float
-    """Log of fine detail inside the changed regions, after over before: negative is calmer."""
+    """Log ratio of fine detail inside the changed regions, output to source: negative means calmer."""
     joint_contrast: float
-    """Log of the strongest change (colour and structure together) over the median one."""
+    """Log ratio of the strongest change (colour and structure together) to the median change."""
     apart_before: float
-    """Lab distance of the changed regions' mean colour from that of what is around them, in the source."""
+    """Lab distance between the mean colours of the changed regions and of their surroundings, in the source."""
     apart_after: float
-    """The same in the output: a thing stands out from its surroundings, a filled place does not."""
+    """The same in the output: an object stands out from its surroundings, a filled area does not."""
     texture_inside: float
-    """Log of fine detail in the output, inside over outside of the changed regions: low is a smear, very high noise."""
+    """Log ratio of the output's fine detail inside and outside the changed regions: low is a smear, very high noise."""
     vividness: float
-    """How far the strongest colours of the changed regions (90th percentile of chroma) lie beyond the source's."""
+    """Chroma of the changed regions (90th percentile) minus that of the source (99th percentile)."""
     detail_change: float
-    """Log of fine detail at the source's own size, output over source, away from the edit."""
+    """Log ratio of fine detail away from the edit, output to source, at the source's own size."""
     colour_inside: float
-    """Mean colour change inside the changed regions; 0 where there are none."""
+    """Mean colour change inside the changed regions; 0 without any."""
     area: float
     raggedness: float
     filling: float
@@ -61,12 +61,12 @@ class Facts:
 
     @property
     def returned_input(self) -> bool:
-        """Nothing that a person could see has changed."""
+        """Did nothing change that a person could see?"""
         return self.colour_top < SAME_COLOUR and self.structure_top < 0.1 and self.aspect_change < 0.02
 
     @property
     def structure_contrast(self) -> float:
-        """How far the strongest change stands out from the rest of the picture."""
+        """How far the strongest change stands out from the rest of the image."""
         return self.structure_top - self.structure_median
 
 
@@ -82,7 +82,7 @@ def _joint_contrast(difference: Difference) -> float:
 
 
 def _layout_change(difference: Difference) -> float:
-    """At half the working size and blurred: what is left are the large shapes."""
+    """Structure change at half the working size and blurred, which leaves only the large shapes."""
 
     def large(light: Floats) -> Floats:
         half = cv2.resize(light, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
@@ -122,7 +122,7 @@ def _vividness(difference: Difference) -> float:
 
 
 def measure(difference: Difference) -> Facts:
-    """All facts about one comparison."""
+    """Measure all facts about one output."""
     outside, inside = difference.outside, difference.mask
     some = int(inside.sum()) > _ENOUGH
     before, after = _apart(difference) if some else (0.0, 0.0)
@@ -159,7 +159,7 @@ def _rounded(values: dict[str, float]) -> JsonDict:
 
 
 def as_evidence(facts: Facts) -> JsonDict:
-    """The facts as JSON, rounded for reading."""
+    """The facts as JSON, rounded for readability."""
     plain = {name: value for name, value in asdict(facts).items() if isinstance(value, float)}
     return {
         **_rounded(plain),

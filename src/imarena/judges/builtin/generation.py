@@ -10,7 +10,7 @@ from imarena.language import colours_in, lexicon
 from imarena.vision import Frame, TextLine, is_named, measure_quality, text_match
 
 _COLOUR_ALONE = 0.6
-"""What the right colours are worth while nobody knows whether they are on the right things."""
+"""Highest value of a named colour: the check cannot know whether the right object has it."""
 _UNSEEN = 0.3
 
 
@@ -23,10 +23,10 @@ def _quoted(instruction: str) -> tuple[str, ...]:
 def judge_generation(
     instruction: str, output: Frame, lines: tuple[TextLine, ...] | None
 ) -> tuple[Dimensions, float, JsonDict]:
-    """The four dimensions, a confidence and the evidence.
+    """Return the four dimensions, a confidence and the evidence.
 
-    Quality comes from sharpness, noise and clipping; prompt following from colours named and words quoted. Where
-    the prompt names neither, the dimensions that it would decide follow the quality seen and the confidence says so.
+    Quality comes from sharpness, noise and clipping; prompt following from named colours and quoted words. If the
+    prompt has neither, the prompt dimensions are derived from the quality and the confidence is low.
     """
     quality = measure_quality(output)
     perceptual = math.prod(

@@ -1,4 +1,4 @@
-"""Edits that reach the whole picture: light and restoration, style and weather, another background."""
+"""Checks for edits of the whole image: light and restoration, style and weather, another background."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from imarena.vision import Difference, Frame, noise_level, structure_change
 
 
 def same_layout(difference: Difference) -> float:
-    """Do the large shapes stand where they stood? 0 to 1, blind to colour, grain and brush strokes."""
+    """Are the large shapes where they were? 0 to 1, regardless of colour, grain and brush strokes."""
     left = cv2.GaussianBlur(difference.source.slope, (0, 0), 3.0).ravel()
     right = cv2.GaussianBlur(difference.output.slope, (0, 0), 3.0).ravel()
     if left.std() < 1e-3 or right.std() < 1e-3:
@@ -28,18 +28,18 @@ def same_layout(difference: Difference) -> float:
 
 
 def _edge_sharpness(frame: Frame) -> float:
-    """Slope at the strongest edges, in lightness units a pixel: noise hardly touches it."""
+    """Log slope of the strongest edges (lightness units per pixel), which noise hardly affects."""
     return float(np.log(np.quantile(frame.slope, 0.98) + 1.0))
 
 
 def _haze(frame: Frame) -> float:
-    """The dark channel (He et al. 2009): high where a veil of light lies over everything."""
+    """The mean of the dark channel (He et al. 2009): high if haze covers everything."""
     darkest = cv2.erode(frame.rgb.min(axis=2), np.ones((9, 9), np.uint8))
     return float(darkest.mean())
 
 
 def _cast(frame: Frame) -> float:
-    """How far the picture's mean lies from grey."""
+    """How far the image's mean colour is from grey."""
     return float(np.hypot(frame.lab[..., 1].mean(), frame.lab[..., 2].mean()))
 
 
@@ -82,11 +82,11 @@ OPERATIONS: dict[str, Callable[[Difference], tuple[float, float]]] = {
     "white_balance": _gain(_cast, -1.0, 0.3, 5.0),
     "colourize": _gain(_vivid, 1.0, 1.0, 10.0),
 }
-"""For each enhancement: how far it got (0 to 1) and the measured change, in the wanted direction."""
+"""Per enhancement: how far it was done (0 to 1), and the measured change, positive in the requested direction."""
 
 
 def check_enhance(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The quantity that was asked to change did change, in the right direction."""
+    """Check that the requested quantity changed in the right direction."""
     measured = OPERATIONS.get(edit.operation)
     if measured is None:
         done = ramp(scene.facts.colour_top, 2.0, 10.0) * same_layout(scene.difference)
@@ -100,7 +100,7 @@ def check_enhance(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The whole picture looks different. Which style it has is not recognised, except for grey ones."""
+    """Check that the whole image looks different. Only grey styles are recognised."""
     facts = scene.facts
     done = ramp(max(facts.colour_median, 20.0 * facts.structure_median), 2.0, 12.0)
     evidence: JsonDict = {"change": round(facts.colour_median, 3)}
@@ -113,7 +113,7 @@ def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def check_background(edit: Edit, scene: RuleInput) -> RuleResult:
-    """Much of the picture changed while some whole part of it, the subject, did not."""
+    """Check that much of the image changed or, for a blur, that most fine detail is gone."""
     if edit.operation == "blur":
         before, after = (np.quantile(f.curve, 0.75) for f in (scene.difference.source, scene.difference.output))
         drop = float(np.log((before + 0.3) / (after + 0.3)))
@@ -126,7 +126,7 @@ def check_background(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def check_view(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The frame itself changed: other lines everywhere, or another shape for an extended picture."""
+    """Check that the framing changed: other lines everywhere or, for an extended image, another aspect ratio."""
     facts = scene.facts
     if edit.kind is EditKind.EXTEND:
         return RuleResult(ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the image changed", {})
@@ -137,7 +137,7 @@ def check_view(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def same_palette(difference: Difference) -> float:
-    """Share of the colours that both pictures have in common, 0 to 1: survives a turned or shifted camera."""
+    """Share of the colours that both images have in common, 0 to 1; not affected by a moved camera."""
     counts = []
     for frame in (difference.source, difference.output):
         histogram, _ = np.histogramdd(frame.lab.reshape(-1, 3), bins=(8, 8, 8), range=((0, 100), (-64, 64), (-64, 64)))
@@ -146,13 +146,13 @@ def same_palette(difference: Difference) -> float:
 
 
 def subject_preservation(difference: Difference) -> float:
-    """Is a part of the picture left as it was? 0 to 1: share of the blocks with neither colour nor structure change."""
+    """Is part of the image unchanged? 0 to 1, from the share of blocks with little change in colour and structure."""
     still = (difference.colour_blocks < 8.0) & (difference.structure_blocks < 0.25)
     return ramp(float(still.mean()), 0.02, 0.10)
 
 
 def global_preservation(kinds: frozenset[EditKind], scene: RuleInput) -> float:
-    """What a global edit must keep: the layout, or for a new background the subject."""
+    """How well a global edit keeps what it must: the layout, the palette (new view) or the subject (new background)."""
     if EditKind.BACKGROUND in kinds:
         return subject_preservation(scene.difference)
     if kinds & {EditKind.EXTEND, EditKind.VIEW}:

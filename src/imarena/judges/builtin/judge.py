@@ -62,7 +62,7 @@ from imarena.vision import (
 VERSION = "6"
 _KEPT = 2048
 _PLAIN = 400.0
-"""A gap (points) after which a battle's verdict is as sure as it gets."""
+"""Score gap (points) from which the confidence of a battle's verdict no longer grows."""
 _TOLD = 500
 _NOTHING_ASKED = "There is no instruction: builtin cannot check whether the right thing was done. Add it to the item."
 _FOREIGN = "builtin reads English only: it cannot check this instruction. Translate it, or ask a model."
@@ -75,7 +75,7 @@ _BLIND = (
 
 
 class BuiltinSettings(BaseModel):
-    """`margin`: scores closer than this are a tie in a battle. `ocr`: read text never, when asked for, or always."""
+    """`margin`: scores at most this far apart tie in a battle. `ocr`: read text never, when needed, or always."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,15 +87,15 @@ class BuiltinSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Assessment:
-    """One output looked at."""
+    """The assessment of one output."""
 
     score: CVScore
     confidence: float
     evidence: JsonDict
     change: Change | None = None
-    """What it did to the source, small; None without one."""
+    """A small map of the change from the source; None without a source."""
     not_done: bool = False
-    """A part of the instruction is not done: four dimensions that average over the parts do not show it."""
+    """Part of the instruction was not done, which the four dimensions, averages over all parts, may hide."""
 
 
 def _flags(lines: tuple[TextLine, ...] | None) -> list[JsonValue]:
@@ -113,7 +113,7 @@ def _check_entry(check: RuleResult) -> JsonDict:
 
 
 def _kept(reading: Reading, preserved: bool) -> list[JsonValue]:
-    """What must stay: measured where it is the background or all that was not mentioned; else not known."""
+    """Findings for what must stay: checked for the background or "everything else", `not checked` for other things."""
     return [
         {"clause": clause, "finding": (DONE if preserved else NOT_DONE) if _REST.search(clause) else NOT_CHECKED}
         for clause in reading.keep
@@ -121,14 +121,14 @@ def _kept(reading: Reading, preserved: bool) -> list[JsonValue]:
 
 
 def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
-    """One box around all changes, or around the largest one where they lie far apart."""
+    """One box around all changes or, if they are far apart, around the largest one."""
     lefts, tops, rights, bottoms = zip(*(region.box for region in regions), strict=True)
     box = (min(lefts), min(tops), max(rights), max(bottoms))
     return box if (box[2] - box[0]) * (box[3] - box[1]) < 0.25 else regions[0].box
 
 
 class BuiltinJudge:
-    """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in its sides."""
+    """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in left and right."""
 
     name = "builtin"
     version = VERSION
@@ -137,10 +137,10 @@ class BuiltinJudge:
     traits = JudgeTraits(cpu_bound=True)
 
     def __init__(self, settings: BuiltinSettings | None = None, likeness: Likeness | None = None) -> None:
-        """`likeness` of an image and a text is one more witness where a model for it is installed."""
+        """`likeness` adds the similarity of image and text to the evidence; it needs an installed model."""
         self.settings = settings or BuiltinSettings()
         self._likeness = likeness
-        self._assessments: dict[bytes, Assessment] = {}  # no LRUCache: its lock could not go to another process
+        self._assessments: dict[bytes, Assessment] = {}  # not LRUCache: its lock cannot go to another process
         combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
     @property
@@ -149,8 +149,8 @@ class BuiltinJudge:
         return {**self.settings.model_dump(mode="json")}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, an instruction without a
-        word, or in another language than English, `refused`: never a score.
+        """Judge the exhibit. An image that cannot be decoded gives `invalid_image`; an instruction without words,
+        or in another language than English, gives `refused`: never a score.
         """
         if not any(letter.isalnum() for letter in exhibit.instruction):
             return Verdict(status=Status.REFUSED, error=_NOTHING_ASKED)
@@ -168,7 +168,7 @@ class BuiltinJudge:
         return self._pairwise(assessed[0], assessed[1], shared)
 
     def _seen(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
-        """One output, looked at once: every battle that it is in shares the assessment."""
+        """Assess each output once; all its battles share the assessment."""
         shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
         key = b"".join(hashlib.sha256(part).digest() for part in shown)
         known = self._assessments.get(key)
@@ -234,8 +234,8 @@ class BuiltinJudge:
         )
 
     def _apart(self, left: Assessment, right: Assessment) -> float:
-        """The difference of the scores where both make the same change: the part about that change counts only as far
-        as the checks can be trusted, for they saw the same thing twice.
+        """The score difference of two outputs that make the same change. Dimensions about that change are weighted by
+        the checks' trust, because the checks saw the same thing twice.
         """
         trust = min(left.confidence, right.confidence)
         w_s, w_e, w_i, w_p = self.settings.weights
@@ -263,7 +263,7 @@ class BuiltinJudge:
         return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_map(difference), not_done)
 
     def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[TextLine, ...] | None:
-        """Text in the output, and again enlarged where it changed if the asked words were not found at once."""
+        """Read the output's text; if the requested words are missing, read the changed area again, enlarged."""
         if self.settings.ocr == "never":
             return None
         if not (reading.about_text or self.settings.ocr == "always" or may_hold_text(difference)):
@@ -275,7 +275,7 @@ class BuiltinJudge:
         return lines
 
     def _read_source(self, reading: Reading, source: Image.Image) -> tuple[TextLine, ...] | None:
-        """Text in the source, where the edit's words may have been there before."""
+        """Read the source's text if an edit changes text without naming the old text."""
         if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
             return None
         return read_lines(source)
@@ -315,5 +315,5 @@ RULES: dict[EditKind, Rule] = {
 
 
 def check_edit(edit: Edit, scene: RuleInput) -> RuleResult:
-    """Apply the rule for the edit's kind; kinds without one are changes of some object."""
+    """Apply the rule for the edit's kind; kinds without a rule are checked as a change of an object."""
     return adjust_by_detections(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

@@ -1,5 +1,5 @@
-"""Image and text in one space (CLIP), where a model is installed: does the changed place, and the whole, come closer to
-what the instruction wants than they were in the source?
+"""Similarity of image and text (CLIP, if a model is installed): are the changed region and the whole output closer to
+what the instruction asks for than the source is?
 """
 
 from collections.abc import Callable
@@ -11,16 +11,16 @@ from imarena.language import Edit, EditKind
 from imarena.vision import Difference
 
 Likeness = Callable[[Pixels, str], float]
-"""An image (height, width, 3) and a text in, the cosine of their features out."""
+"""Takes an image (height, width, 3) and a text, and returns the cosine of their features."""
 
 _MARGIN = 0.15
-"""Of a changed region's box, added on each side: a thing is recognised by what it stands in."""
+"""Share of a changed region's box added on each side, because context helps to recognise an object."""
 _SMALLEST = 32
-"""Pixels of a crop's side, at least."""
+"""Minimum side of a crop in pixels."""
 
 
 def wanted_text(edit: Edit) -> tuple[str, float]:
-    """The text that describes the outcome, and 1; or the thing that shall be gone, and -1."""
+    """The text that describes the result, and 1; for a removal, the object to remove, and -1."""
     if edit.kind is EditKind.REMOVE:
         return f"a photo of {edit.target}", -1.0
     if edit.kind is EditKind.COLOUR and edit.colours:
@@ -41,8 +41,8 @@ def _crop(picture: Pixels, box: tuple[float, float, float, float]) -> Pixels:
 
 
 def likeness_gains(edit: Edit, difference: Difference, likeness: Likeness) -> dict[str, float]:
-    """How much closer the output is to the wanted text than the source: `likeness`, and `likeness_there` for the
-    largest changed region of a local edit. Cosines, output minus source; the sign is turned for a removal.
+    """How much closer the output is to the wanted text than the source: `likeness`, plus `likeness_there` for the
+    largest changed region of a local edit. Cosines, output minus source; for a removal, source minus output.
     """
     text, sign = wanted_text(edit)
     if not text.strip() or text.strip() == "a photo of":

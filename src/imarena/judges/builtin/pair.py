@@ -1,5 +1,5 @@
-"""Two outputs of one source side by side. Where both make the same change, how far each goes and what else it does
-can be read directly from the two, which is surer than the difference of two scores given apart.
+"""Compare two outputs of one source directly. Where both make the same change, this measures how far each goes and
+what else it changes, which is more reliable than the difference of two separate scores.
 """
 
 from dataclasses import asdict, dataclass
@@ -16,26 +16,26 @@ Change = NDArray[np.float16]
 
 _SIDE = 64
 _FLOOR = 5.0
-"""Smallest change (Lab) that counts; what recompression does stays below."""
+"""Smallest change (Lab) that counts; recompression stays below it."""
 _SAME_WAY = 0.7
 _SHARED = 0.8
 _SMALLEST = 0.002
 _STRENGTH_POINTS = 200.0
 """Points for a change e times as strong. Going 0.7 of the way costs 70."""
 _BESIDES_POINTS = 25.0
-"""Points for each Lab unit of mean change outside of what both changed."""
+"""Points per Lab unit of mean change outside the area that both changed."""
 
 
 @dataclass(frozen=True)
 class ChangeComparison:
-    """Left against right; every number but the first two changes its sign when the sides are swapped."""
+    """Left against right; `strength` and `besides` change their sign when the sides are swapped."""
 
     shared: float
-    """The share of one output's change (the one more contained in the other's) that both make, 0 to 1."""
+    """Share of an output's change that both make, 0 to 1; the larger of the two outputs' shares."""
     area: float
-    """Share of the picture that both change the same way."""
+    """Share of the image that both change in the same way."""
     strength: float
-    """Log of how much further left goes where both change the same way."""
+    """Log ratio of left's change to right's where both change in the same way."""
     besides: float
     """How much more left changes elsewhere, in mean Lab distance."""
 
@@ -46,17 +46,17 @@ class ChangeComparison:
 
     @property
     def points(self) -> float:
-        """What the direct comparison is worth, in points of the score, for left."""
+        """Score points that the comparison gives to left; negative if right is better."""
         return _STRENGTH_POINTS * clamp(self.strength, 0.7) - _BESIDES_POINTS * clamp(self.besides, 10.0)
 
     @property
     def evidence(self) -> JsonDict:
-        """The numbers as JSON, rounded for reading."""
+        """The numbers as JSON, rounded for readability."""
         return {**{name: round(value, 4) for name, value in asdict(self).items()}, "comparable": self.comparable}
 
 
 def change_map(difference: Difference) -> Change:
-    """What the edit did to each place: output minus source in Lab, (64, 64, 3), small enough to keep."""
+    """What the edit changed where: output minus source in Lab, (64, 64, 3), small enough to cache."""
     shift = difference.output.lab - difference.source.lab
     return np.asarray(cv2.resize(shift, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA), dtype=np.float16)
 

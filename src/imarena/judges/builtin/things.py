@@ -1,7 +1,7 @@
-"""What stands in the changed place. Where a detector knows the things that the instruction names: is the new one there,
-is the old one gone, did the change hit it? In any case: a thing has detail and colours of its own, a place that was
-filled has those of its surroundings. Each answer shifts the odds that the edit was made; none decides it, for the
-detector misses much, and detail has no name.
+"""Evidence about objects in the changed area. For objects that the detector knows: is the new one there, is the old
+one gone, did the change hit it? For all objects: an object has detail and colours of its own, while a filled area
+has those of its surroundings. Each answer shifts the odds that the edit was made. None decides alone, because the
+detector misses many objects and detail does not say which object it is.
 """
 
 import math
@@ -21,14 +21,14 @@ from imarena.vision import GRID, detection_scores, kinds_in_phrase
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})
 _BLIND = frozenset({EditKind.ADD, EditKind.TEXT})
-"""Where what is named as the target need not change itself."""
+"""Kinds of edit whose named target need not change itself."""
 _SURE = 0.3
-"""The source's thing is known to be there."""
+"""Detection score above which the named object counts as present in the source."""
 _CEILING = 0.75
-"""Pixels alone make nobody surer than this that it is the right thing."""
+"""Highest certainty that pixels alone give that the edit made the right object."""
 _HARDLY = 0.01
-"""Where so little was done, no sighting is worth the time: the odds stay near nothing."""
-# Odds for and against, each from a lower to an upper value of what was seen.
+"""Up to this value of `done`, detection is not worth its time: the odds would stay near 0."""
+# Lower and upper value of the evidence, then the odds at each.
 _APPEARED = (0.05, 0.4, 0.35, 12.0)
 _VANISHED = (0.2, 0.8, 0.5, 2.0)
 _HIT = (0.0, 10.0, 0.5, 2.0)
@@ -36,7 +36,7 @@ _DETAIL = (-0.8, 0.6, 0.35, 1.8)
 _STANDS_OUT = (0.0, 20.0, 0.4, 1.8)
 _BLENDS = (5.0, 25.0, 0.35, 1.8)
 _LIKENESS = (-0.02, 0.06, 0.25, 6.0)
-"""Cosines of CLIP differ by a few hundredths between an image with the thing and one without."""
+"""CLIP's cosines differ by a few hundredths between an image with the object and one without."""
 _CURVES = {
     "appeared": _APPEARED, "vanished": _VANISHED, "hit": _HIT, "detail": _DETAIL,
     "stands_out": _STANDS_OUT, "blends": _BLENDS,
@@ -49,25 +49,25 @@ def _near(values: Floats, cells: int) -> Floats:
 
 
 def _odds(value: float, curve: tuple[float, float, float, float]) -> float:
-    """The logarithm of the odds at `value`: straight between the curve's two ends."""
+    """The log odds at `value`, linear between the two ends of the curve."""
     low, high, against, favour = curve
     return math.log(against) + (math.log(favour) - math.log(against)) * ramp(value, low, high)
 
 
 def appearance_score(before: Floats, after: Floats) -> float:
-    """How sure it is of the thing where it was not sure before; both (32, 32)."""
+    """Highest rise in the detection score of an object, compared with the source nearby; both (32, 32)."""
     return float((after - _near(before, 5)).max())
 
 
 def vanished_share(before: Floats, after: Floats) -> float:
-    """Share of the thing that is seen no longer where it was: 1 is gone. `before` has it somewhere; both (32, 32)."""
+    """Share of the object that is no longer detected where it was: 1 means gone. `before` has it; both (32, 32)."""
     weight = before * before * (before > 0.5 * before.max())
     left = np.minimum(_near(after, 3) / np.maximum(before, 1e-6), 1.0)
     return float(1.0 - (left * weight).sum() / weight.sum())
 
 
 def change_contrast(before: Floats, change: Floats) -> float:
-    """How much more (Lab) the picture changed on the thing than elsewhere; both (32, 32)."""
+    """How much more (Lab) the image changed on the object than elsewhere; both (32, 32)."""
     there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
     if there.all():
         return 0.0
@@ -75,13 +75,13 @@ def change_contrast(before: Floats, change: Floats) -> float:
 
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
-    """What was seen of the things that the edit names, by question."""
+    """All evidence about the objects that the edit names, by question."""
     alike = {} if scene.likeness is None else likeness_gains(edit, scene.difference, scene.likeness)
     return {**_pixel_evidence(edit, scene), **_detector_evidence(edit, scene), **alike}
 
 
 def _pixel_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
-    """Does a thing stand in the changed place (where one shall be), or its surroundings (where one shall be gone)?"""
+    """Does the changed area look like an object (for a new one), or like its surroundings (for a removal)?"""
     facts = scene.facts
     if edit.kind is EditKind.REMOVE:
         return {"blends": facts.apart_before - facts.apart_after}
@@ -92,11 +92,11 @@ def _pixel_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
 
 
 def _detector_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
-    """What the detector says about the things that the edit names, by question."""
+    """The detector's evidence about the objects that the edit names, by question."""
     new = kinds_in_phrase(edit.value) if edit.kind in _NEW else frozenset()
     old = kinds_in_phrase(edit.target) if edit.kind not in _BLIND and not edit.whole_image else frozenset()
     if new & old:
-        new, old = frozenset(), frozenset()  # a boy into a girl: both are persons
+        new, old = frozenset(), frozenset()  # a boy turned into a girl: both are persons
     if not new and not old:
         return {}
     difference = scene.difference
@@ -114,7 +114,7 @@ def _detector_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
 
 
 def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> RuleResult:
-    """The check, its odds shifted by what was seen of the things that the edit names."""
+    """The check, with its odds shifted by the evidence about the objects that the edit names."""
     if check.done <= _HARDLY:
         return check
     seen = _evidence(edit, scene)

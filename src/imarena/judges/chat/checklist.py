@@ -1,7 +1,7 @@
-"""A weighted checklist as a judge, in VisionReward's way: yes-or-no questions, +1 or -1, linear weights.
+"""A weighted checklist as a judge, as in VisionReward: yes-or-no questions, +1 or -1, linear weights.
 
-VisionReward's own files are read by `visionreward`; this is for lists of one's own. A question whose answer cannot be
-read makes the verdict unreadable, unless another question has switched it off; it does not count as a no.
+`visionreward` reads VisionReward's own files; this judge is for your own lists. An answer that cannot be read makes
+the verdict unreadable rather than counting as a no, unless another question has switched its question off.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True,
 
 
 class ChecklistQuestion(Noun):
-    """`only_if`: the id of a question that has to be a yes, such as 'are there hands?', for this one to count."""
+    """`only_if`: this question counts only if the one with this id, such as 'are there hands?', is answered yes."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     text: str = Field(min_length=3)
@@ -32,7 +32,7 @@ class ChecklistQuestion(Noun):
 
 
 class Checklist(Noun):
-    """A file of questions. The score is the intercept plus the weights of the yeses less those of the noes."""
+    """A file of questions. The score is the intercept plus the weights of yes answers minus those of no answers."""
 
     name: str
     version: str
@@ -62,14 +62,14 @@ class ChecklistSettings(ChatSettings):
 
 
 class _Identity(ChatSettings):
-    """What of the settings goes into a judgment's identity: the list by content, not by path."""
+    """The settings in a judgment's identity: the checklist by its content, not its path."""
 
     checklist: str
     checklist_sha256: str
 
 
 def read_checklist(path: str) -> Checklist:
-    """A checklist from its file; a mistake raises with its place."""
+    """Load a checklist from its file; an error names the place of the mistake."""
     file = Path(path)
     if not file.is_file():
         raise UserError(f"There is no checklist {path}.", hint="Give the path of a YAML file of questions.")
@@ -80,7 +80,7 @@ def read_checklist(path: str) -> Checklist:
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """One call a question; a long list is a costly judge."""
+    """Make the judge. It makes one call per question, so a long list is expensive."""
     settings = read_judge_options(ChecklistSettings, options, "checklist")
     checklist = read_checklist(settings.questions)
     base = settings.model_dump(exclude={"questions"})
@@ -102,7 +102,7 @@ def _prompt(question: ChecklistQuestion) -> Prompt:
 
 
 def read_answers(replies: Mapping[str, str], checklist: Checklist) -> Verdict:
-    """All answers as one score. Raises `Unreadable` where one that counts is neither yes nor no."""
+    """Combine all answers into one score. Raises `Unreadable` if an answer that counts is neither yes nor no."""
     read_before: dict[str, bool] = {}
 
     def answer(name: str) -> bool:
@@ -120,7 +120,7 @@ def read_answers(replies: Mapping[str, str], checklist: Checklist) -> Verdict:
 
 
 def read_yes_no(text: str, name: str) -> bool:
-    """A reply as yes or no: in its JSON object, or nothing but the word."""
+    """Read a reply as yes or no, from its JSON object or a bare word."""
     fields = find_object(text)
     value = field(fields, "answer") if fields is not None else answer_part(text)
     if isinstance(value, bool):

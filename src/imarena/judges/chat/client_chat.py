@@ -1,4 +1,4 @@
-"""The chat port on a real client: turns a judge's question into a request to an endpoint or a local model."""
+"""Implement the chat port with a real client: send a judge's question to an endpoint or a local model."""
 
 from imarena.clients import ChatBackend as Client
 from imarena.clients import ChatRequest, Endpoint, ImageParts, Message, Part
@@ -8,9 +8,9 @@ from imarena.images import Preparation
 
 
 def chat_with_client(client: Client, preparation: Preparation) -> Chat:
-    """A `Chat` over `client`; each picture is made ready once by `preparation` and kept.
+    """A `Chat` over `client` that prepares each image once (see `preparation`) and caches it.
 
-    A spent budget is raised, because it ends the run; everything else comes back as a status.
+    A spent budget raises, because it ends the run; all other failures are returned as a status.
     """
     kept = ImageParts()
 
@@ -37,5 +37,5 @@ def chat_with_client(client: Client, preparation: Preparation) -> Chat:
 
 
 def endpoint_options(endpoint: Endpoint) -> JsonDict:
-    """The options that a judge at this endpoint has to be made with, so that they are in its judgments' identity."""
+    """The options with which to make a judge at this endpoint, so that they are in its judgments' identity."""
     return {"model": endpoint.model, "images": endpoint.preparation.label}

@@ -1,7 +1,7 @@
-"""Pointwise baselines of visual consistency (GEditBench v2, figure 2), each one mark on 0 to 10.
+"""Pointwise baselines of visual consistency (GEditBench v2, figure 2), each with one mark on 0 to 10.
 
-`consistency-nc` asks about the parts that are not edited alone, after UnicEdit. `consistency-sc` asks EditScore's
-question and takes its second mark, which is about unasked changes.
+`consistency-nc` asks only about the parts that were not edited, after UnicEdit. `consistency-sc` asks EditScore's
+question and uses its second mark, which is about changes that nobody asked for.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ SC_MARKS = ("editing_success", "over_editing")
 
 
 def make_consistency_nc(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """How far what is not edited stayed as it was."""
+    """A judge of how well the unedited parts were kept."""
     return _make("consistency-nc", "consistency-nc", NC_MARKS, 10.0, options, chat)
 
 
 def make_consistency_sc(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """The mark for restraint among EditScore's two marks of semantic consistency."""
+    """A judge that uses the over-editing mark, one of EditScore's two marks of semantic consistency."""
     return _make("consistency-sc", "editscore-sc", SC_MARKS, 25.0, options, chat)
 
 
@@ -43,7 +43,7 @@ def _make(
 
 
 def read_consistency(text: str, names: tuple[str, ...], highest: float) -> Verdict:
-    """The last of the marks on 0 to 10. Raises `Unreadable`."""
+    """Read the marks and scale them to 0 to 10; the last one is the score. Raises `Unreadable`."""
     fields = read_object(text)
     marks = {name: value * 10.0 / highest for name, value in read_marks(fields, names, 0, highest).items()}
     reason = reasons_text(field(fields, "reasoning", "reason", "reasons"))

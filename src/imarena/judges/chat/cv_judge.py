@@ -1,4 +1,4 @@
-"""CV-Judge (CV-Arena, section 4.2): four dimensions on 0 to 1000 from a model, the score from code."""
+"""CV-Judge (CV-Arena, section 4.2): a model gives four dimensions on 0 to 1000, code computes the score."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ def make_edit(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def make_generate(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """CV-Judge for generated images: no source; coherence of the picture takes the place of preservation."""
+    """CV-Judge for generated images: no source; coherence replaces preservation."""
     return _make("cv-judge-generate", "cv-judge-generate", options, chat)
 
 
@@ -35,7 +35,7 @@ def _make(kind: str, prompt: str, options: Mapping[str, JsonValue], chat: Chat |
     settings = read_judge_options(CVSettings, options, kind)
     combine_dimensions(
         0, 0, 0, 0, settings.weights, settings.success_threshold
-    )  # wrong weights are found before the first call
+    )  # fail on wrong weights before the first call
     return ChatJudge(
         kind=kind,
         prompts={"score": load_prompt(settings.prompt or prompt)},
@@ -50,9 +50,9 @@ def read_cv(
     weights: tuple[float, float, float, float] = WEIGHTS,
     success_threshold: float = SUCCESS_THRESHOLD,
 ) -> Verdict:
-    """A reply as a verdict: the four dimensions as stated, the score and the success by `cv_score.combine`.
+    """Read a reply as a verdict: the four dimensions as stated, score and success by `combine_dimensions`.
 
-    A total that the model adds of its own accord is ignored. Raises `Unreadable`.
+    A total in the reply is ignored. Raises `Unreadable`.
     """
     fields = read_object(text)
     sem, edit, inst, perc = read_marks(fields, DIMENSIONS, 0, SCALE).values()

@@ -1,7 +1,7 @@
-"""EditScore's way of scoring: VIEScore's questions on 0 to 25, asked several times, the overall scores averaged.
+"""EditScore: VIEScore's questions on 0 to 25, asked several times; the overall scores are averaged.
 
 The released EditScore models are language-model judges that reply in this form; serve one and name it as the model.
-Its own training prompt is not copied here: give it as a prompt file to match its training exactly.
+EditScore's training prompt is not included: give it as a prompt file to match the training exactly.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ HIGHEST = 25.0
 
 
 class EditScoreSettings(ChatSettings):
-    """`passes`: how often both questions are asked (self-ensemble). The passes differ by seed."""
+    """`passes`: ask both questions this many times (self-ensemble). The passes differ in their seed."""
 
     temperature: float | None = Field(default=0.7, ge=0)
     seed: int | None = 0
@@ -51,7 +51,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def read_passes(replies: Mapping[str, str], passes: int) -> Verdict:
-    """All passes as one verdict; one unreadable pass makes the whole unreadable. Raises `Unreadable`."""
+    """Average all passes into one verdict. Raises `Unreadable` if any pass is unreadable."""
     read = [
         read_viescore(replies[pass_name("semantic", number)], replies[pass_name("quality", number)], highest=HIGHEST)
         for number in range(passes)

@@ -1,7 +1,7 @@
-"""GEditBench v2's three pairwise questions (section 3.2), each a judge of its own: left, right or tie.
+"""GEditBench v2's three pairwise questions (section 3.2), each a separate judge: left, right or tie.
 
 Instruction following and visual consistency see source and instruction. Visual quality is 'instruction-free' in
-the paper, which names text-to-image assessment models for it: ours sees neither instruction nor source.
+the paper, which names text-to-image assessment models for it; this judge sees neither instruction nor source.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from imarena.judges.replies.parse import field, read_choice
 
 
 def make_instruction_following(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """Which output does more of what was asked."""
+    """A judge of which output follows the instruction better."""
     return _make("geditbench-instruction-following", "instruction_following", options, chat)
 
 
 def make_visual_quality(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """Which output is the better picture; never sees the instruction or the source."""
+    """A judge of which output is the better image; it never sees the instruction or the source."""
     return _make("geditbench-visual-quality", "visual_quality", options, chat)
 
 
 def make_visual_consistency(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """Which output better keeps what was not to change. PVC-Judge is a model served for this question."""
+    """A judge of which output better keeps what should not change. PVC-Judge is a model for this question."""
     return _make("geditbench-visual-consistency", "visual_consistency", options, chat)
 
 
 def make_pvc_judge(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """A model that `imarena pvc train` fine-tuned, asked with the question that it was trained on."""
+    """A model fine-tuned by `imarena pvc train`, with the question that it was trained on."""
     return _make("pvc-judge", "visual_consistency", options, chat)
 
 
@@ -49,7 +49,7 @@ def _make(kind: str, dimension: str, options: Mapping[str, JsonValue], chat: Cha
 
 
 def read_preference(text: str) -> Verdict:
-    """A reply as left, right or tie. Raises `Unreadable`."""
+    """Read a reply as left, right or tie. Raises `Unreadable`."""
     choice = read_choice(text, ties=True)
     reason = field(choice.fields, "reason", "reasons", "reasoning")
     return Verdict(

@@ -1,4 +1,4 @@
-"""GenArena's pairwise judge (sections 4.3, A.4, A.5): which of two outputs is better, how clearly, how surely.
+"""GenArena's pairwise judge (sections 4.3, A.4, A.5): which of two outputs is better, by how much, how certainly.
 
 One call shows one order. `orders.py` combines the two orders of a battle.
 """
@@ -25,10 +25,10 @@ from imarena.judges.replies.parse import (
 from imarena.judges.replies.reply_text import Unreadable
 
 LOWEST, HIGHEST = 1.0, 6.0
-"""6 to 4: the first is better, from clearly to barely; 3 to 1: the second is, from barely to clearly."""
+"""6 to 4: the first is better, from clearly to barely; 3 to 1: the second is better, from barely to clearly."""
 
 UNSURE = (3.0, 4.0)
-"""The two scores that mean 'barely': the only ones that a called tie goes with."""
+"""The two scores that mean 'barely': the only ones compatible with a tie."""
 
 CRITERIA = ("text_faithfulness", "image_faithfulness", "overall_image_quality", "text_rendering")
 
@@ -61,11 +61,11 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def read_pair(text: str, *, ties: bool = False) -> Verdict:
-    """A reply as a verdict on (left shown first, right shown second). Raises `Unreadable`.
+    """Read a reply as a verdict, with left shown first and right second. Raises `Unreadable`.
 
     The strength goes into ``left.preference`` and ``right.preference``, which add up to 7: with the sides swapped
-    a score s becomes 7 - s. A score against its winner makes the reply unreadable. What the reply leaves out
-    stays out.
+    a score s becomes 7 - s. A score that contradicts the winner makes the reply unreadable. A score or confidence
+    that the reply omits is omitted.
     """
     choice = read_choice(text, ties=ties)
     scores: dict[str, float] = {}

@@ -1,6 +1,6 @@
 """ImagenWorld's judge (sections 4 and A.8): four criteria on 1 to 5, each (x - 1) / 4, overall their mean.
 
-And its expected-object list: what a result should show, for raters to tick off.
+Also its expected-object list: what a result should show, for raters to tick off.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,15 +23,15 @@ REMOVED = "(should not be present)"
 
 
 class ListerSettings(PromptSettings):
-    """A list is longer than a verdict."""
+    """Allows longer replies: a list is longer than a verdict."""
 
     max_tokens: int = Field(default=1024, ge=1)
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """For edits and generated images alike; sources and references are shown where there are any.
+    """For edits and generated images; sources and references are shown if the item has them.
 
-    With the option `objects` true the judge is shown the expected-object list too: another prompt, so other work.
+    With `objects=true` the judge also sees the expected-object list: a different prompt, so separate judgments.
     """
     own_options = dict(options)
     listed = own_options.pop("objects", False)
@@ -48,12 +48,12 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def rescale_rating(rating: float) -> float:
-    """1 to 5 onto 0 to 1."""
+    """Map a rating from 1 to 5 to 0 to 1."""
     return (rating - LOWEST) / (HIGHEST - LOWEST)
 
 
 def read_four_scores(text: str) -> Verdict:
-    """A reply as four scores on 0 to 1 and their mean; `reasons` keeps the marks as given. Raises `Unreadable`."""
+    """Read a reply as four scores on 0 to 1 and their mean; `reasons` keeps the 1-to-5 marks. Raises `Unreadable`."""
     fields = read_object(text)
     ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
     scores = {name: rescale_rating(rating) for name, rating in ratings.items()}
@@ -78,9 +78,9 @@ class ExpectedObject:
 
 
 def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """Asks for the objects that a result should show: ten at most, removed ones marked. No output is shown to it.
+    """Asks for at most ten objects that a result should show, with removed ones marked. It sees no output.
 
-    It has a judge's door; its verdict is ok without a score, and `objects_from_reasons` finds the list in its reasons.
+    It has a judge's interface. Its verdict is ok without a score; `objects_from_reasons` reads the list from it.
     """
     settings = read_judge_options(ListerSettings, options, "expected objects")
     return ChatJudge(
@@ -93,12 +93,12 @@ def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudg
 
 
 def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
-    """A checklist as a verdict and a record hold it."""
+    """The list in the form in which verdicts and records store it."""
     return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
 
 
 def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
-    """What `as_reasons` wrote; an entry of another form is left out."""
+    """Read what `reasons_from_objects` wrote; entries of another form are skipped."""
     listed = reasons.get("objects")
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     return tuple(
@@ -109,7 +109,7 @@ def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObje
 
 
 def read_objects(text: str) -> tuple[ExpectedObject, ...]:
-    """A reply as a checklist without repeats. More than ten, none, or an entry without a name is unreadable."""
+    """Read a reply as a list without repeats. Raises `Unreadable` for none, more than ten, or one without a name."""
     listed = field(read_object(text), "objects")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_OBJECTS:
         raise Unreadable(f"the reply does not list 1 to {MAX_OBJECTS} objects")
@@ -122,7 +122,7 @@ def read_objects(text: str) -> tuple[ExpectedObject, ...]:
 
 
 def _expected(entry: JsonValue) -> ExpectedObject:
-    """An object with its mark, or a plain name, which may carry the paper's suffix."""
+    """Read one entry: an object with its mark, or a plain name, possibly with the paper's suffix."""
     name = entry if isinstance(entry, str) else field(entry, "name") if isinstance(entry, dict) else None
     present = field(entry, "present") if isinstance(entry, dict) else True
     if not isinstance(name, str) or not name.strip() or len(name) > 200 or not isinstance(present, bool):

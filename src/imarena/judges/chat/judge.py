@@ -1,4 +1,4 @@
-"""A judge made of prompts, a chat and a reader: everything that asks a vision-language model is one of these."""
+"""`ChatJudge`, the base of all judges that ask a vision-language model: prompts, a chat and a reply reader."""
 
 import asyncio
 import json
@@ -16,11 +16,11 @@ from imarena.judges.replies.parse import PARSER_VERSION
 from imarena.judges.replies.reply_text import Unreadable
 
 Read = Callable[[Mapping[str, str]], Verdict]
-"""Replies by question name in, verdict out; raises `Unreadable` where they state none."""
+"""Takes replies by question name and returns a verdict; raises `Unreadable` if they state none."""
 
 
 Check = Callable[[str, str], object]
-"""A question's name and the reply to it in; raises `Unreadable` where that reply is of no use."""
+"""Takes a question's name and its reply; raises `Unreadable` if the reply is unusable."""
 
 
 class ChatSettings(Noun):
@@ -32,13 +32,13 @@ class ChatSettings(Noun):
     temperature: float | None = Field(default=0.0, ge=0)
     seed: int | None = None
     images: str = ""
-    """The label of the way in which pictures are made ready (`Preparation.label`): another way is other work."""
+    """`Preparation.label` of the image preparation; images prepared differently need new judgments."""
     structured: bool = True
-    """Send the reply's JSON schema along; servers that do not know it ignore it or refuse it."""
+    """Send the reply's JSON schema with the request; servers without support ignore or reject it."""
 
 
 class PromptSettings(ChatSettings):
-    """`prompt`: a prompt file of your own with the same fields in its reply, such as a model was trained with."""
+    """`prompt`: your own prompt file with the same reply fields, for example the one that a model was trained with."""
 
     prompt: str = ""
 
@@ -55,14 +55,14 @@ class ChatJudge:
     version: str = "1"
     dimension: str = "overall"
     passes: int = 1
-    """How often each question is asked; the passes differ by their seed."""
+    """How often each question is asked; the passes differ in their seed."""
     check: Check | None = None
-    """Tells whether a reply to one question can be read by itself: one that cannot is asked for again, the others not.
-    Without it a reply that cannot be read has all questions asked again."""
+    """Checks whether the reply to one question is readable, so that only unreadable ones are asked again.
+    Without a check, an unreadable reply makes the judge ask all questions again."""
 
     @property
     def name(self) -> str:
-        """The kind and the model, so that two models never share a column."""
+        """Kind and model, so that two models are never mixed."""
         return f"{self.kind}/{self.settings.model}" if self.settings.model else self.kind
 
     @property
@@ -75,7 +75,7 @@ class ChatJudge:
 
     @cached_property
     def traits(self) -> JudgeTraits:
-        """Its questions, and that it can read replies again and ask for a part of them."""
+        """Its questions, and that it can reread stored replies and ask only the missing questions."""
         return JudgeTraits(
             dimension=self.dimension, prompts=self.prompts, passes=self.passes,
             max_reply_tokens=self.settings.max_tokens, reader=self, partly_asked=self,
@@ -83,7 +83,7 @@ class ChatJudge:
 
     @property
     def params(self) -> JsonDict:
-        """All that changes what is asked or how the reply is used, the prompts' hashes included."""
+        """Everything that affects the question or the use of the reply, including the prompts' hashes."""
         return dict(self._identity)
 
     @cached_property
@@ -92,11 +92,11 @@ class ChatJudge:
         return {**self.settings.model_dump(mode="json", exclude={"prompt"}), "prompt_sha256": hashes}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
+        """Ask all questions and read the replies. A failed question gives its status, never a partial verdict."""
         return await self.go_on(exhibit, {})
 
     async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
-        """Ask what is not in `held` (answers from before, see `usable`), and read all together."""
+        """Ask the questions without an answer in `held` (earlier answers, see `usable`), then read all answers."""
         questions = {
             pass_name(name, number): self._question(prompt, exhibit, number)
             for number in range(self.passes)
@@ -128,7 +128,7 @@ class ChatJudge:
         )
 
     async def _answers(self, questions: Mapping[str, ChatPrompt]) -> dict[str, ChatAnswer]:
-        """All at once. A spent budget is raised, unless some were answered: those are paid for, and have to be kept."""
+        """Ask all questions at once. A spent budget raises unless some were answered: those are paid for and kept."""
         spent: list[BudgetSpent] = []
 
         async def ask(question: ChatPrompt) -> ChatAnswer:
@@ -144,7 +144,7 @@ class ChatJudge:
         return answers
 
     def usable(self, reply: Reply) -> Mapping[str, str]:
-        """The answers in a stored reply that need not be asked for again; none where all are there but no verdict."""
+        """The answers in a stored reply that can be reused; none if all are readable but gave no verdict."""
         names = self._names
         try:
             texts = unpack_replies(reply.raw, names) if len(names) > 1 else {}
@@ -166,7 +166,7 @@ class ChatJudge:
         return tuple(pass_name(name, number) for number in range(self.passes) for name in self.prompts)
 
     def reread(self, raw: str) -> Verdict:
-        """Read a stored reply again, for nothing; the result says `unparsable` or `refused` where it has to."""
+        """Read a stored reply again, at no cost; the status is `unparsable` or `refused` if it states no verdict."""
         try:
             verdict = self.read(unpack_replies(raw, self._names))
         except Unreadable as why:
@@ -175,7 +175,7 @@ class ChatJudge:
 
     @property
     def parser_version(self) -> str:
-        """Which reader made the verdict."""
+        """The version of the reply reader."""
         return PARSER_VERSION
 
     def _question(self, prompt: Prompt, exhibit: Exhibit, number: int) -> ChatPrompt:
@@ -191,24 +191,24 @@ class ChatJudge:
 
 
 def pass_name(name: str, number: int) -> str:
-    """What the reply to a question is called: its name in the first pass, with the pass's number after that."""
+    """The name of a question's reply: the question's name, followed by the pass number from the second pass on."""
     return name if number == 0 else f"{name}.{number + 1}"
 
 
 def reply_question(name: str) -> str:
-    """The question that a reply called `name` is to, whatever the pass."""
+    """The question that the reply called `name` answers, in any pass."""
     return name.partition(".")[0]
 
 
 def pack_replies(texts: Mapping[str, str]) -> str:
-    """One text to store: the reply itself, or a JSON object of replies where there were several questions."""
+    """One text to store: the reply itself or, for several questions, a JSON object of replies."""
     if len(texts) == 1:
         return next(iter(texts.values()))
     return json.dumps(dict(texts), ensure_ascii=False)
 
 
 def unpack_replies(raw: str, names: tuple[str, ...]) -> Mapping[str, str]:
-    """What `pack_replies` packed."""
+    """Undo `pack_replies`."""
     if len(names) == 1:
         return {names[0]: raw}
     try:
@@ -221,7 +221,7 @@ def unpack_replies(raw: str, names: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _total(usages: list[Usage]) -> Usage:
-    """What several calls took together; latency is the longest, since they run at once."""
+    """The total usage of several calls. The latency is the longest one, because the calls run at once."""
 
     def added(values: list[int | None]) -> int | None:
         known = [value for value in values if value is not None]
@@ -238,7 +238,7 @@ def _total(usages: list[Usage]) -> Usage:
 
 
 def need_chat(chat: Chat | None, kind: str) -> Chat:
-    """The chat, or a message that says how to give one."""
+    """Return the chat, or raise an error that says how to give one."""
     if chat is None:
         raise UserError(
             f"The judge '{kind}' asks a model and was given none.",
@@ -248,7 +248,7 @@ def need_chat(chat: Chat | None, kind: str) -> Chat:
 
 
 def reasons_text(value: JsonValue, depth: int = 0) -> JsonValue:
-    """Reasons as given, cut to what a record can hold: no half characters, no endless text, no endless nesting."""
+    """Reasons cut to what a record can hold: no half characters, limited length, limited nesting."""
     if isinstance(value, str):
         return _storable(value[:4000])
     if isinstance(value, dict | list) and depth >= 3:
@@ -263,5 +263,5 @@ def reasons_text(value: JsonValue, depth: int = 0) -> JsonValue:
 
 
 def _storable(text: str) -> str:
-    """JSON may spell half a surrogate pair or a NUL, which no database takes."""
+    """Replace half surrogate pairs and NULs, which JSON allows but databases do not accept."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

@@ -1,4 +1,4 @@
-"""Versioned prompt files: checked when loaded, rendered the same way every time."""
+"""Versioned prompt files: validated when loaded, rendered deterministically."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
 
 class PromptCriterion(Noun):
-    """One thing to look at: what it means, and what some values on the scale look like."""
+    """One criterion: its definition, and descriptions of some values on its scale."""
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
     definition: str
@@ -26,7 +26,7 @@ class PromptCriterion(Noun):
 
 
 class PromptInput(Noun):
-    """What has to be in an exhibit for this prompt to make sense. A `None` upper bound means any number."""
+    """What an exhibit must contain for this prompt. An upper bound of None means any number."""
 
     instruction: bool = True
     sources: tuple[int, int | None] = (0, None)
@@ -36,13 +36,13 @@ class PromptInput(Noun):
 
 
 class PromptPart(Noun):
-    """A piece of the question: text, or all pictures of a slot, each under its label."""
+    """A part of the question: text, or all images of a slot, each with its label."""
 
     text: str = ""
     image: Slot | None = None
     label: str = ""
     when: Slot | None = None
-    """Shown only when the exhibit has a picture in this slot."""
+    """Include the part only if the exhibit has an image in this slot."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "PromptPart":
@@ -52,7 +52,7 @@ class PromptPart(Noun):
 
 
 class Prompt(Noun):
-    """A prompt file: the question, the pictures it shows, the reply it asks for."""
+    """A prompt file: the question, the images to show and the form of the reply."""
 
     prompt_id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
     version: str
@@ -84,11 +84,11 @@ class Prompt(Noun):
 
     @property
     def shows_objects(self) -> bool:
-        """Does it show the list of expected objects?"""
+        """Does the prompt show the list of expected objects?"""
         return any("{expected_objects}" in part.text for part in self.user)
 
     def check(self, exhibit: Exhibit) -> None:
-        """Raise where the exhibit has not what the prompt needs."""
+        """Raise if the exhibit lacks something that the prompt needs."""
         check_exhibit(self, exhibit)
 
     def preview(self, exhibit: Exhibit) -> tuple[str | bytes, ...]:
@@ -98,13 +98,13 @@ class Prompt(Noun):
 
     @property
     def sha256(self) -> str:
-        """Hash of all that the file and the guard say, so that a change without a new version is seen."""
+        """Hash of the file's and the guard's content, which detects a change without a new version."""
         return sha256_hex((canonical_json(self.model_dump(mode="json")) + injection_guard()).encode())
 
 
 @dataclass(frozen=True)
 class RenderedPrompt:
-    """A question, ready to be sent."""
+    """A question that is ready to send."""
 
     system: str
     parts: tuple[str | bytes, ...]
@@ -112,19 +112,19 @@ class RenderedPrompt:
 
     @cached_property
     def sha256(self) -> str:
-        """Covers every word and every picture, and the reply that is asked for."""
+        """Hash of every word, every image and the form of the reply."""
         digests = [sha256_hex(part) if isinstance(part, bytes) else part for part in self.parts]
         return sha256_hex(canonical_json([self.system, digests, self.output]).encode("utf-8", "surrogatepass"))
 
 
 @cache
 def injection_guard() -> str:
-    """The words, in every system message, that make pictures and instructions data."""
+    """The part of every system message that tells the model to treat images and instructions as data."""
     return resources.files("imarena.judges").joinpath("prompts/guard.txt").read_text(encoding="utf-8").strip()
 
 
 def load_prompt(name: str) -> Prompt:
-    """A prompt of ours by name, or one of yours by the path of its YAML file."""
+    """Load a bundled prompt by its name, or your own by the path of its YAML file."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
@@ -149,7 +149,7 @@ def prompt_names() -> tuple[str, ...]:
 
 
 def read_prompt(text: str, name: str) -> Prompt:
-    """Check the text of a prompt file; a mistake raises with its place."""
+    """Parse and validate a prompt file; an error names the place of the mistake."""
     try:
         return Prompt.model_validate(yaml.safe_load(text))
     except (yaml.YAMLError, ValidationError) as error:
@@ -160,7 +160,7 @@ def read_prompt(text: str, name: str) -> Prompt:
 
 
 def quote_untrusted(text: str) -> str:
-    """Text from outside, between marks that it cannot contain: they carry its own hash."""
+    """Wrap untrusted text in marks that it cannot contain, because they include its hash."""
     mark = sha256_hex(text.encode("utf-8", "surrogatepass"))[:12]
     return f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"
 
@@ -194,7 +194,7 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
 
 
 def slot_pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
-    """The exhibit's pictures for a slot."""
+    """The exhibit's images for a slot."""
     if slot == "source":
         return exhibit.sources
     if slot == "reference":
@@ -205,7 +205,7 @@ def slot_pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
 
 
 def check_exhibit(prompt: Prompt, exhibit: Exhibit) -> None:
-    """Raise where the exhibit has not what the prompt needs, before anything is paid for."""
+    """Raise if the exhibit lacks something that the prompt needs, before any call is paid for."""
     if prompt.input.right and exhibit.right is None:
         raise UserError(f"{prompt.prompt_id} compares two outputs and got one.", hint="Use it with `battle`.")
     if not prompt.input.right and exhibit.right is not None:

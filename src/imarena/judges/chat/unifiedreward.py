@@ -1,7 +1,7 @@
-"""UnifiedReward's pointwise way of scoring generated pictures: alignment, coherence and style on 1 to 5.
+"""UnifiedReward's pointwise scores of generated images: alignment, coherence and style on 1 to 5.
 
-A released UnifiedReward model replies with lines such as 'Alignment Score (1-5): 4'; those and JSON are read. Its own
-training prompt is not copied here: give it as a prompt file.
+A released UnifiedReward model replies with lines such as 'Alignment Score (1-5): 4'; the judge reads these and JSON.
+The model's training prompt is not included: give it as a prompt file.
 """
 
 import re
@@ -27,7 +27,7 @@ _LINE = re.compile(
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """The mean of the three scales, or the 'Final Score' where the model gives that alone."""
+    """Make the judge. The score is the mean of the three scales, or the 'Final Score' if the reply has only that."""
     settings = read_judge_options(PromptSettings, options, "unifiedreward")
     return ChatJudge(
         kind="unifiedreward",
@@ -39,7 +39,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def read_scales(text: str) -> Verdict:
-    """A reply as scores on 1 to 5. Raises `Unreadable`, also where a scale is given twice with two values."""
+    """Read a reply as scores on 1 to 5. Raises `Unreadable`, also if a scale has two different values."""
     fields = find_object(text)
     stated = _lines(answer_part(text)) if fields is None else {n: field(fields, n) for n in (*CRITERIA, "final")}
     values = {name: value for name, value in stated.items() if value is not None}

@@ -1,7 +1,7 @@
 """VIEScore: semantic consistency and perceptual quality on 0 to 10, overall = sqrt(min SC * min PQ).
 
-The pointwise baseline of the field. Two questions: the first sees the source and the instruction, the second only the
-result. A reply that cannot be read has a status here; elsewhere it has become a random score.
+The usual pointwise baseline. Two questions: the first shows the source and the instruction, the second only the
+result. A reply that cannot be read gets a status; some other implementations give it a random score.
 """
 
 import math
@@ -48,7 +48,7 @@ def _make(
 
 
 def reply_checker(criteria: tuple[str, ...], highest: float) -> Check:
-    """Reads one reply by itself: the one to `semantic`, of any pass, has `criteria`."""
+    """Make a check of single replies: replies to `semantic`, in any pass, must have `criteria`."""
 
     def check(name: str, text: str) -> object:
         return _scores(text, criteria if reply_question(name) == "semantic" else QUALITY, highest)
@@ -59,7 +59,7 @@ def reply_checker(criteria: tuple[str, ...], highest: float) -> Check:
 def read_viescore(
     semantic: str, quality: str, criteria: tuple[str, ...] = SEMANTIC, *, highest: float = HIGHEST
 ) -> Verdict:
-    """Both replies as one verdict on 0 to 10, whatever `highest` they were asked to count to. Raises `Unreadable`."""
+    """Combine both replies, on 0 to `highest`, into one verdict on 0 to 10. Raises `Unreadable`."""
     sc, sc_reason = _scores(semantic, criteria, highest)
     pq, pq_reason = _scores(quality, QUALITY, highest)
     unit = HIGHEST / highest
@@ -78,7 +78,7 @@ def viescore_overall(sc: float, pq: float) -> float:
 
 
 def _scores(text: str, names: tuple[str, ...], highest: float) -> tuple[dict[str, float], JsonValue]:
-    """Sub-scores by name: fields of their own, or a list under `score` in the prompt's order, as VIEScore replies."""
+    """Sub-scores by name: from separate fields, or from a list under `score` in the prompt's order, as in VIEScore."""
     fields = read_object(text)
     listed = field(fields, "score", "scores")
     reason = reasons_text(field(fields, "reasons", "reasoning", "reason"))

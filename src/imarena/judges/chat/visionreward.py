@@ -1,9 +1,9 @@
 """VisionReward (arXiv 2412.21059): the authors' yes-or-no questions and linear weights, read from their own files.
 
-Their image scorer asks 30 questions about the picture alone. A yes is 1, a no is -1. Three questions only switch others
-off (is there a body, a face, a hand?): what they switch off counts 0, and they have no weight themselves. In front
-stands one number for how well the picture shows the prompt. The score is the dot product with `coef`, plus
-`intercept`. The video release has a bare list of weights and takes the mean of answer times weight.
+Their image scorer asks 30 questions about the image alone. A yes is 1, a no is -1. Three questions only switch others
+off (is there a body, a face, a hand?): questions switched off count 0, and the three have no weight. The first
+feature is a number for how well the image shows the prompt. The score is the dot product with `coef`, plus
+`intercept`. The video release has a plain list of weights and uses the mean of answer times weight.
 """
 
 import json
@@ -24,7 +24,7 @@ from imarena.judges.options import read_judge_options
 Masks = dict[str, tuple[int, ...]]
 PUBLISHED_QUESTIONS = 30
 PUBLISHED_MASKS: Masks = {"0": (22, 23, 24, 28, 29), "1": (25, 26), "2": (27,)}
-"""For `VisionReward_image_qa_select.txt`, counted from 0: body, face and hands, and the questions about each."""
+"""For `VisionReward_image_qa_select.txt`: indices, from 0, of body, face and hands, and of the questions about each."""
 ALIGNMENT = "alignment"
 _PROMPT_MARK = "[[prompt]]"
 
@@ -35,15 +35,15 @@ class VisionRewardSettings(ChatSettings):
     questions: str
     weights: str
     alignment: Literal["ask", "none"] = "ask"
-    """The authors take VQAScore's probability. `ask`: one more question, 1 for yes, 0 for no. `none`: left out."""
+    """The authors use VQAScore's probability. `ask`: one more question, 1 for yes, 0 for no. `none`: omit it."""
     masks: Masks | None = None
     max_tokens: int = Field(default=16, ge=1)
     structured: bool = False
-    """Their model answers with a bare word."""
+    """Off, because the authors' model answers with a single word."""
 
 
 class _Identity(ChatSettings):
-    """What goes into a judgment's identity: the files by content, not by path."""
+    """The settings in a judgment's identity: the files by content, not by path."""
 
     questions_sha256: str
     weights_sha256: str
@@ -53,7 +53,7 @@ class _Identity(ChatSettings):
 
 @dataclass(frozen=True)
 class Head:
-    """The linear head over a list of questions, and the weight of the alignment (0 where the file has none)."""
+    """The linear head over a list of questions, and the weight of the alignment (0 if the file has none)."""
 
     checklist: Checklist
     alignment: float = 0.0
@@ -61,7 +61,7 @@ class Head:
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """One call a question: 31 a picture with the published image files."""
+    """Make the judge. It makes one call per question: 31 per image with the published image files."""
     settings = read_judge_options(VisionRewardSettings, options, "visionreward")
     questions, weights = _read(settings.questions, "questions"), _read(settings.weights, "weights")
     lines = [line.strip() for line in questions.splitlines() if line.strip()]
@@ -93,7 +93,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 
 def read_head(lines: list[str], document: JsonValue, masks: Masks) -> Head:
-    """The head from the question lines and a weight file's JSON; files that do not fit each other raise."""
+    """Build the head from the question lines and a weight file's JSON; raises if the two files do not match."""
     switches = {int(switch): {int(index) for index in indices} for switch, indices in masks.items()}
     _check_masks(lines, switches)
     coefficients, intercept, alignment = _weights(document, len(lines), len(switches))
@@ -113,7 +113,7 @@ def read_head(lines: list[str], document: JsonValue, masks: Masks) -> Head:
 
 
 def _weights(document: JsonValue, lines: int, switches: int) -> tuple[list[float], float, bool]:
-    """Coefficients, intercept, and whether the first coefficient is the alignment's."""
+    """Return coefficients, intercept, and whether the first coefficient is that of the alignment."""
     if isinstance(document, list):
         coefficients, intercept, wanted = _numbers(document, "weights"), 0.0, lines
         coefficients = [value / max(1, lines) for value in coefficients]
@@ -135,7 +135,7 @@ def _weights(document: JsonValue, lines: int, switches: int) -> tuple[list[float
 
 
 def read_reward(replies: Mapping[str, str], head: Head, *, ask_alignment: bool) -> Verdict:
-    """All answers as the reward. Raises `Unreadable` where one of them is neither yes nor no: that is not a no."""
+    """Combine all answers into the reward. Raises `Unreadable` if an answer that counts is neither yes nor no."""
     verdict = read_answers(replies, head.checklist)
     if not ask_alignment:
         return verdict
@@ -149,7 +149,7 @@ def _name(index: int) -> str:
 
 
 def _prompt(question: str) -> Prompt:
-    """The question as the file has it, under the picture; its mark for the prompt becomes the instruction, as data."""
+    """The question as in the file, after the image; `[[prompt]]` is replaced by the instruction, quoted as data."""
     base = load_prompt("visionreward").model_dump(mode="json")
     image, _ = base["user"]
     shows_instruction = _PROMPT_MARK in question
@@ -168,7 +168,7 @@ def _check_masks(lines: list[str], switches: dict[int, set[int]]) -> None:
 
 
 def _numbers(value: Any, name: str) -> list[float]:
-    """One number, a list of them, or a list with such a list in it, as model libraries write them."""
+    """Read one number, a list of numbers, or a list that contains such a list, as model libraries write them."""
     flat = value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value
     numbers = flat if isinstance(flat, list) else [flat]
     if not numbers or any(

@@ -1,7 +1,7 @@
-"""One yes-or-no question about an edit, asked of a model alone: baselines of EdiVal-Agent (section 2.5, appendix F).
+"""Ask a model one yes-or-no question about an edit: baselines of EdiVal-Agent (section 2.5, appendix F).
 
 `vlm-follows` asks whether an edit follows its instruction, without any detector. `style-check` asks whether an image is
-in the style that the instruction names; the paper finds that models answer no even where people agree.
+in the style that the instruction names; the paper finds that models answer no even where people agree that it is.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def _make(kind: str, dimension: str, options: Mapping[str, JsonValue], chat: Cha
 
 
 def read_followed(text: str) -> Verdict:
-    """`yes` is 1, `no` is 0; `no_style` (nothing to check) is the status `refused`. Raises `Unreadable`."""
+    """Read the answer: `yes` is 1, `no` is 0, `no_style` (nothing to check) gives `refused`. Raises `Unreadable`."""
     fields = read_object(text)
     answer = str(field(fields, "answer")).strip().strip(".").lower()
     if answer == "no_style":

@@ -1,1 +1,1 @@
-"""EdiVal-Agent's scores: instruction following, content consistency and visual quality by looking at objects."""
+"""EdiVal-Agent's object-based scores: instruction following, content consistency and visual quality."""

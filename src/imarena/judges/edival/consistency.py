@@ -1,4 +1,4 @@
-"""EdiVal-CC of one image (equation 3): the background without all objects, and the objects that no edit concerns."""
+"""EdiVal-CC of one image (equation 3): consistency of the background and of the objects that no edit concerns."""
 
 from dataclasses import dataclass, field
 
@@ -15,14 +15,14 @@ from imarena.vision import scale_to
 LIKENESS = "likeness"
 _GREY = 127
 _SIDE = 512
-"""The size at which the paper works."""
+"""Image size at which the paper compares."""
 _LEAST_BACKGROUND = 0.01
-"""A background of less of the image than this is no background."""
+"""Smallest share of the image for which the background is compared."""
 
 
 @dataclass(frozen=True)
 class ContentConsistency:
-    """Likeness of the background and of the unchanged objects, 0 to 1; None where there is nothing to compare."""
+    """Similarity of the background and of the unchanged objects, 0 to 1; None if there is nothing to compare."""
 
     background: float | None = None
     objects: float | None = None
@@ -32,11 +32,11 @@ class ContentConsistency:
     not_found: tuple[str, ...] = ()
     """Unchanged objects without a box in the base image."""
     resized: bool = False
-    """The image has another size than the base and was scaled to it."""
+    """The image had another size than the base image and was scaled to it."""
 
     @property
     def score(self) -> float | None:
-        """The mean of the halves that apply."""
+        """The mean of the background's and the objects' similarity, or the one that exists."""
         return _mean([self.background, self.objects])
 
     @property
@@ -53,7 +53,7 @@ def _mean(halves: list[float | None]) -> float | None:
 def content_consistency(
     kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> ContentConsistency:
-    """Compare the image after the turn number `at` with the base image."""
+    """Compare the image after turn number `at` with the base image."""
     turn = plan.turns[at]
     background = _background(kit, plan, at, base, now) if turn.score_background else (None, None)
     by_object: dict[str, float] = {}
@@ -80,14 +80,14 @@ def content_consistency(
 
 
 def base_boxes(kit: Kit, plan: ObjectPlan, name: str, base: EncodedImage) -> list[ShareBox]:
-    """The boxes of an object in the base image: the plan's where it has some, else the detector's."""
+    """The boxes of an object in the base image: the plan's if it has any, else the detector's."""
     return plan_boxes(kit, plan, name) or [one.box for one in find_boxes(kit, base, name, None) or ()]
 
 
 def _background(
     kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> tuple[float | None, float | None]:
-    """The image without the boxes of all objects that were ever there, in the base image and in this one."""
+    """Compare the images outside the boxes of all objects found in the base image or in this one."""
     names = dict.fromkeys([*(one.name for one in plan.objects), *objects_so_far(plan, at)])
     boxes: list[ShareBox] = []
     for name in names:
@@ -98,7 +98,7 @@ def _background(
 
 
 def objects_so_far(plan: ObjectPlan, at: int) -> tuple[str, ...]:
-    """The names of all objects of the scene up to a turn: those of the pool, and those that edits brought."""
+    """The names of all objects up to a turn: those of the object pool and those that edits added."""
     brought = [step.new_object for step in plan.turns[: at + 1] if step.new_object]
     return tuple(dict.fromkeys([*plan.turns[at].all_objects, *brought]))
 
@@ -106,7 +106,7 @@ def objects_so_far(plan: ObjectPlan, at: int) -> tuple[str, ...]:
 def _compare(
     kit: Kit, base: EncodedImage, now: EncodedImage, params: dict[str, object], boxes: list[ShareBox], *, inside: bool
 ) -> tuple[float | None, float | None]:
-    """Likeness and 1 - L1 inside one box, or outside all of them."""
+    """Return similarity and 1 - L1, inside the one box or outside all boxes."""
     tool = kit.tools.comparer
     by = MeasuredBy(tool.name, tool.version, LIKENESS)
 
@@ -132,7 +132,7 @@ def _compare(
 
 
 def cut(pixels: Pixels, box: ShareBox, kit: Kit) -> Pixels:
-    """The part of an image in a box, which is enlarged where it is small."""
+    """Cut a box out of an image; small boxes are enlarged first."""
     height, width = pixels.shape[:2]
     left, top, right, bottom = rules.enlarge(box, kit.settings.smallest_crop)
     x, y = int(left * width), int(top * height)

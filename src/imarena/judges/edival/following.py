@@ -1,4 +1,4 @@
-"""EdiVal-IF of one edit: asks the tools what the rule of its type needs, and lets the rule decide."""
+"""EdiVal-IF of one edit: run the tools that the rule of its type needs, and let the rule decide."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,18 +26,18 @@ TEXT = "text"
 
 @dataclass(frozen=True)
 class Kit:
-    """What a score is made with."""
+    """What the scores are computed with."""
 
     tools: Toolbox
     ledger: Ledger
     settings: EdiValSettings
     base: EncodedImage
-    """The base image: the plan's boxes are in its pixels."""
+    """The base image; the plan's boxes are in its pixel coordinates."""
 
 
 @dataclass(frozen=True)
 class FollowedEdit:
-    """The decision about one edit, and for a replacement what each of the paper's three rules says."""
+    """The decision about one edit and, for a replacement, the result of each of the paper's three rules."""
 
     turn: ObjectTurn
     decision: Decision
@@ -47,9 +47,9 @@ class FollowedEdit:
 def find_boxes(
     kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType | None, above: float | None = None
 ) -> FoundBoxes:
-    """The boxes of a phrase that count for an edit of this type, as shares; None where it cannot be looked for.
+    """The boxes of a phrase that count for an edit of this type, as shares; None if the detector cannot find it.
 
-    `above`: another threshold than that of the type.
+    `above`: use this threshold if it is lower than that of the type.
     """
     finder, settings = kit.tools.finder, kit.settings
     params = finder.params(phrase)
@@ -85,10 +85,10 @@ async def follow_edit(
 def locate_object(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, name: str, before: EncodedImage, after: EncodedImage
 ) -> tuple[FoundBoxes, FoundBoxes]:
-    """The boxes of an object before and after the edit. Both None: nobody can tell where it is.
+    """The boxes of an object before and after the edit; None where its position cannot be determined.
 
-    A detector that misses much is helped: an object of a kind that it knows and misses is looked for by the look that
-    it has in the base image.
+    For a detector that often misses objects: an object of a known kind that it misses is searched by its look in the
+    base image.
     """
     then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
     if kit.tools.finder.missed_source_fails or then is None or now is None:
@@ -102,10 +102,10 @@ def locate_object(
 def count_objects(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> tuple[FoundBoxes, int]:
-    """The boxes of the object of a turn after the edit, and how many more there may be.
+    """The boxes of a turn's object after the edit, and how many more there may be.
 
-    A detector that misses much is helped: copies are found by their look too. Boxes under the threshold and places that
-    may look the same are no objects, and no proof that there are none.
+    For a detector that often misses objects, copies are also found by their look. Boxes below the threshold and places
+    that may look the same do not count as objects, but they may be some.
     """
     name = turn.object or ""
     then, now = locate_object(kit, plan, turn, name, before, after)
@@ -118,7 +118,7 @@ def count_objects(
 
 
 def _apart(kept: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[Detection, ...]:
-    """Boxes, and those of `more` that are somewhere else."""
+    """The boxes in `kept`, plus those of `more` in other places."""
     for one in more:
         if all(common_share(one.box, other.box) < 0.5 for other in kept):
             kept = (*kept, one)
@@ -126,7 +126,7 @@ def _apart(kept: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[De
 
 
 def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: float = LIKE) -> tuple[Detection, ...]:
-    """Where the object that the plan has in the base image is in another one, by its look."""
+    """Find an object of the plan in another image by its look in the base image."""
     found: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
     for box in plan_boxes(kit, plan, name)[:1]:
@@ -148,7 +148,7 @@ def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: fl
 
 
 def _excused(kit: Kit, decision: Decision) -> Decision:
-    """A detector that misses things often has not shown that the edit failed by missing the object before it."""
+    """Leave a failure undecided if it only means that an unreliable detector missed the object before the edit."""
     if (
         decision.passed is False
         and decision.reason == "old_object_not_in_source"
@@ -184,7 +184,7 @@ async def _decide(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedI
 
 
 async def _replaced(kit: Kit, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> FollowedEdit:
-    """All three rules; the one of the settings decides."""
+    """Apply all three rules; the one named in the settings decides."""
     old, new = turn.object or "", turn.new_object or ""
     before_old = find_boxes(kit, before, old, turn.type)
     after_old, after_new = find_boxes(kit, after, old, turn.type), find_boxes(kit, after, new, turn.type)
@@ -202,7 +202,7 @@ async def _replaced(kit: Kit, turn: ObjectTurn, before: EncodedImage, after: Enc
 async def _attribute(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> Decision:
-    """Algorithms 8 and 9, asked about the crop of the object."""
+    """Algorithms 8 and 9: ask about the crop of the object."""
     name = turn.object or ""
     box, before_box = crop_box(kit, plan, turn, before, after)
     if turn.type == "color_alter":
@@ -215,7 +215,7 @@ async def _attribute(
 
 
 async def _text(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
-    """Algorithm 10: text on an object is read in its crop, text that was added anywhere in the whole image."""
+    """Algorithm 10: read text on an object in its crop, and added text anywhere in the image."""
     box = crop_box(kit, plan, turn, before, after)[0] if turn.object else None
     return rules.text_change(await _read(kit, after, box), turn.text or "")
 
@@ -223,7 +223,7 @@ async def _text(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedIma
 async def _background(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> Decision:
-    """Algorithm 11. Which part is the background matters to tools that look at pixels only."""
+    """Algorithm 11. Tools that only look at pixels also get the objects' boxes, to know the background."""
     others: list[ShareBox] = []
     if kit.tools.answerer.compares:
         for name in turn.all_objects or tuple(one.name for one in plan.objects):
@@ -240,10 +240,10 @@ async def _background(
 def crop_box(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> tuple[ShareBox | None, ShareBox | None]:
-    """Where the object of a turn is in the edited image, enlarged where it is small; and where it was before.
+    """The box of a turn's object in the edited image and its box before, both enlarged if small.
 
-    An object that is not found there is looked for where it was: before the edit, then in the base image. None: the
-    whole image.
+    If the object is not found, its box before the edit is used, then its box in the base image. None: use the whole
+    image.
     """
     name = turn.object or ""
     then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
@@ -258,7 +258,7 @@ def crop_box(
 
 
 def plan_boxes(kit: Kit, plan: ObjectPlan, name: str) -> list[ShareBox]:
-    """The boxes that the plan has of an object, as shares of the base image."""
+    """The plan's boxes of an object, as shares of the base image's sides."""
     boxes = [box for one in plan.objects if one.name == name for box in one.boxes]
     if not boxes:
         return []

@@ -1,7 +1,7 @@
-"""`edival`: instruction following, content consistency and quality of object-centric edits, by looking at objects.
+"""`edival`: object-based scores of edits: instruction following, content consistency and quality.
 
-One judgment is about one dimension. What the tools found is stored as evidence with it, so that the other dimensions,
-other thresholds and later runs look at nothing twice.
+Each judgment is about one dimension. The tools' results are stored with it as evidence, so that other dimensions,
+other thresholds and later runs measure nothing twice.
 """
 
 from collections.abc import Mapping
@@ -45,19 +45,19 @@ _LUMA = np.array([0.2126, 0.7152, 0.0722])
 
 @dataclass(frozen=True)
 class EdiValJudge:
-    """Scores one output of an item with a plan. The settings name every tool (no `auto` is left)."""
+    """Scores one output of an item with a plan. The settings must name every tool (no `auto`)."""
 
     settings: EdiValSettings
     chat: Chat | None = None
     toolbox: Toolbox | None = field(default=None, compare=False)
-    """Tools other than those that the settings name."""
+    """Tools to use instead of those that the settings name."""
     version: str = "1"
     prompt_id: str = ""
     prompt_version: str = ""
 
     @property
     def name(self) -> str:
-        """`edival`, and the model that answers where there is one."""
+        """`edival`, followed by the model that answers questions, if any."""
         return f"edival/{self.settings.model}" if self.settings.model else "edival"
 
     @cached_property
@@ -72,7 +72,7 @@ class EdiValJudge:
 
     @property
     def traits(self) -> JudgeTraits:
-        """It needs the plan of an item, and computes here unless a model answers its questions."""
+        """The judge needs an item's plan, and computes locally unless a model answers its questions."""
         return JudgeTraits(
             dimension=self.settings.dimension, needs_source=True, needs_plan=True,
             measures=(BOXES, TEXT, ANSWER, LIKENESS, QUALITY, LUMINANCE), cpu_bound=self.chat is None, seconds=1.0,
@@ -80,7 +80,7 @@ class EdiValJudge:
         )  # fmt: skip
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """The score of `exhibit.left`; `refused` with the reason where the tools cannot tell."""
+        """Score `exhibit.left`; `refused` with a reason if the tools cannot decide."""
         if exhibit.right is not None:
             raise UserError("edival scores one output and got two.", hint="Boards pair its scores by themselves.")
         planned = exhibit.planned
@@ -147,7 +147,7 @@ class _Followed:
 async def _edits(
     kit: Kit, planned: PlannedEdit, images: list[EncodedImage], output: EncodedImage
 ) -> list[FollowedEdit]:
-    """The edits that the output is judged by. Multi-turn: each turn against the one before; else against the base."""
+    """Check the edits of the output. Multi-turn: each turn against the one before; else against the base image."""
     turns: list[tuple[ObjectTurn, EncodedImage, EncodedImage]]
     steps = planned.plan.turns[: planned.turn + 1]
     if planned.mode is Mode.MULTI_TURN:
@@ -161,7 +161,7 @@ async def _edits(
 
 
 def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed:
-    """The turn's own edit (complex mode: the share of all edits in it), and whether every edit up to it is right."""
+    """Score the turn's own edit (complex mode: the share of its edits that passed), and whether all edits passed."""
     passed = [edit.decision.passed for edit in edits]
     success = False if False in passed else (None if None in passed else True)
     listed: list[Any] = [
@@ -187,7 +187,7 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
 
 
 async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
-    """The quality of the output and of the base by every measure, and their luminance."""
+    """Measure the quality and luminance of the output and of the base image, with every quality measure."""
     light = MeasuredBy("luminance", "1", LUMINANCE)
     scores: dict[str, float] = {}
     for prefix, image in (("", output), ("base_", base)):
@@ -204,7 +204,7 @@ async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[s
 
 
 def quality_name(meter: str) -> str:
-    """What the score of a measure beside the main one is called: `vlm_quality`, `plausibility`, `aesthetics`."""
+    """The score name of an additional quality measure: `vlm_quality`, `plausibility`, `aesthetics`."""
     return meter if meter in HEAD_NAMES else f"{meter}_quality"
 
 
@@ -227,7 +227,7 @@ def _named(figures: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def make_toolbox(settings: EdiValSettings, chat: Chat | None) -> Toolbox:
-    """The tools that the settings name."""
+    """Create the tools that the settings name."""
     asks = None if chat is None else VlmAnswers(chat, settings.model)
     answers: Answerer
     reader: TextReader

@@ -1,4 +1,4 @@
-"""What was measured on images: looked up where it is stored, made where it is not, each once."""
+"""Evidence measured on images: each measurement is looked up first and made only once."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class EncodedImage:
-    """An image by its bytes and their hash. Pixels are decoded when they are needed."""
+    """An encoded image and its hash. Pixels are decoded when needed."""
 
     data: bytes
     sha256: str
@@ -42,7 +42,7 @@ def _decoded(data: bytes) -> Pixels:
 
 @dataclass(frozen=True)
 class MeasuredBy:
-    """A tool, its version and the kind of evidence that it makes."""
+    """A tool, its version and the kind of evidence that it produces."""
 
     tool: str
     version: str
@@ -50,7 +50,7 @@ class MeasuredBy:
 
 
 class Ledger:
-    """Evidence by identity: what was stored, what this process measured lately, and what is new."""
+    """Evidence by identity: stored evidence, recent evidence of this process, and new evidence."""
 
     def __init__(self, known: Iterable[Evidence] = ()) -> None:
         self._known = {evidence.evidence_id: evidence for evidence in known}
@@ -58,13 +58,13 @@ class Ledger:
 
     @property
     def fresh(self) -> tuple[Evidence, ...]:
-        """What was not among `known`: to be stored."""
+        """New evidence that was not in `known` and needs to be stored."""
         return tuple(self._fresh.values())
 
     def find(
         self, by: MeasuredBy, image: EncodedImage, params: JsonDict, against: EncodedImage | None = None
     ) -> tuple[Evidence, bool]:
-        """The evidence with its value, and True; or, where there is none yet, without a value, and False."""
+        """Return the evidence and True or, if it was not measured yet, evidence without a value and False."""
         empty = Evidence(
             image_sha256=image.sha256, against_sha256=against.sha256 if against is not None else None,
             tool=by.tool, tool_version=by.version, kind=by.kind, params=params,
@@ -80,7 +80,7 @@ class Ledger:
         return empty, False
 
     def note(self, empty: Evidence, value: Any) -> Evidence:
-        """Keep what was measured."""
+        """Record a measured value."""
         evidence = empty.model_copy(update={"value": value})
         self._known[evidence.evidence_id] = self._fresh[evidence.evidence_id] = evidence
         with _LOCK:
@@ -95,6 +95,6 @@ class Ledger:
         make: Callable[[], Any],
         against: EncodedImage | None = None,
     ) -> Any:
-        """The value, made now where it was not measured before."""
+        """Return the value; call `make` if it was not measured before."""
         evidence, there = self.find(by, image, params, against)
         return evidence.value if there else self.note(evidence, make()).value

@@ -1,6 +1,6 @@
-"""Yes-or-no answers without a model: colours by name, and whether the background was changed to what was asked for.
+"""Yes-or-no answers without a model: an object's colour, and whether the background became the requested one.
 
-What pixels cannot tell (a material, a place that has no plain look) is left unanswered.
+Questions that pixels cannot answer (a material, a place without a typical colour) are left unanswered.
 """
 
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
 
 _SIDE = 160
 _MIDDLE = 0.42
-"""Half axes of the ellipse that is looked at, as shares of a box: corners of a box show what is behind the object."""
+"""Semi-axes of the ellipse that is examined, as shares of a box: a box's corners show what is behind the object."""
 _COLOUR_SHARE = 0.30
 _COLOUR_GAIN = 0.12
 _CHANGED = 24.0
 _CHANGED_SHARE = 0.5
 _LOOKS: dict[str, list[str]] = package_yaml("imarena.judges", "edival", "looks.yaml")
-"""Places with a plain look, and the colours that most of it has."""
+"""Places with a typical look, and the colours that cover most of it."""
 
 
 @dataclass(frozen=True)
 class ColourAnswers:
-    """Answers by naming colours; nothing else."""
+    """Answers questions about colours and simple backgrounds by naming colours."""
 
     name: str = "colour-names"
     version: str = "1"
     compares: bool = True
 
     async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-        """A colour and a background of a colour or of a plain look; None for everything else."""
+        """Answer about an object's colour, or a background with a colour or typical look; None for everything else."""
         if question.kind == "color":
             return _recoloured(question, after, before)
         if question.kind == "background":
@@ -65,7 +65,7 @@ def _part(pixels: Pixels, box: ShareBox) -> Pixels:
 
 
 def _share(part: Pixels, wanted: int) -> float:
-    """The share of the middle of a part that has a colour."""
+    """The share of the middle of an image part that has the colour."""
     names = basic_names(np.asarray(shrink_pixels(part, _SIDE), np.float32) / np.float32(255))
     height, width = names.shape
     rows = (np.arange(height)[:, None] + 0.5) / height - 0.5
@@ -75,7 +75,7 @@ def _share(part: Pixels, wanted: int) -> float:
 
 
 def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-    """Most of what no object covers has changed, and looks as was asked."""
+    """Did most of the area outside the objects change, and does it look as requested?"""
     size = (_SIDE, _SIDE)
     now = np.asarray(cv2.resize(after, size, interpolation=cv2.INTER_AREA), np.float32)
     then = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_AREA), np.float32)
@@ -98,7 +98,7 @@ def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> b
 
 
 def _other_place(now: NDArray[np.float32], then: NDArray[np.float32], behind: NDArray[np.bool_]) -> bool:
-    """Is it another place, and not the same one in another tone? A change of tone is the same for all pixels."""
+    """Is this another place, not the same one in another tone? A tone change affects all pixels alike."""
     for channel in range(3):
         left, right = then[..., channel][behind], now[..., channel][behind]
         if np.std(right) < 1e-6 or np.std(left) < 1e-6:

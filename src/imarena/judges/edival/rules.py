@@ -1,8 +1,8 @@
 """EdiVal-IF: the rules of the nine edit types (algorithms 3 to 11 of the paper) as pure functions.
 
-Boxes, answers and texts in; a decision out. `None` means that a tool cannot decide: a detector of 80 kinds that is
-asked about a fence, a yes-or-no question without an answer. A rule that comes out the same whatever a tool would have
-said is decided all the same.
+They turn boxes, answers and texts into a decision. `None` means that a tool cannot decide: a detector of 80 kinds
+asked about a fence, or a yes-or-no question without an answer. If the missing result could not change the outcome,
+the rule still decides.
 """
 
 from collections.abc import Sequence
@@ -13,33 +13,33 @@ from imarena.core import Detection, PositionName
 from imarena.vision import TextLine, text_match
 
 FoundBoxes = tuple[Detection, ...] | None
-"""Boxes of one phrase as shares of the image's sides, the surest first; None where the detector cannot look for it."""
+"""Boxes of one phrase as shares of the image's sides, best score first; None if the detector cannot search for it."""
 ReplaceRule = Literal["algorithm-3", "pre-check", "old-gone"]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether an edit was carried out; `passed` is None where the tools cannot tell. `reason` is one of a few words."""
+    """Whether an edit was carried out; `passed` is None if the tools cannot decide. `reason` is a fixed keyword."""
 
     passed: bool | None
     reason: str
 
     @property
     def decided(self) -> bool:
-        """Is it a verdict?"""
+        """Could the rule decide?"""
         return self.passed is not None
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """`across`, `down`: how far two centres have to be apart to be beside each other (epsilon, shares of the sides)."""
+    """`across`, `down`: minimum distance of two centres to count as left/right or above/below (epsilon, as shares)."""
 
     across: float = 0.0
     down: float = 0.0
 
 
 def filter_boxes(found: Sequence[Detection], threshold: float, largest_side: float | None) -> tuple[Detection, ...]:
-    """Boxes above the threshold. One whose sides are both longer than `largest_side` covers the image and is no object.
+    """Keep boxes above the threshold, unless both sides exceed `largest_side`: such a box covers the whole image.
 
     The boxes are shares of the image's sides.
     """
@@ -68,7 +68,7 @@ def _area(one: Detection) -> float:
 
 
 def subject_replace(before_old: FoundBoxes, after_new: FoundBoxes) -> Decision:
-    """Algorithm 3: the new object is where the old one was. That the old one has gone is not asked."""
+    """Algorithm 3: the new object is where the old one was. It does not check that the old one is gone."""
     if before_old == ():
         return Decision(False, "old_object_not_in_source")
     if after_new == ():
@@ -90,7 +90,7 @@ def replace_with_pre_check(before_old: FoundBoxes, after_new: FoundBoxes, replac
 
 
 def replace_old_gone(after_old: FoundBoxes, after_new: FoundBoxes) -> Decision:
-    """Appendix K: in the edited image the new object is found and the old one is not."""
+    """Appendix K: the edited image has the new object and not the old one."""
     if after_new == ():
         return Decision(False, "new_object_not_found")
     if after_old:
@@ -119,7 +119,7 @@ def subject_add(
     reference: FoundBoxes = (),
     tolerances: Tolerances | None = None,
 ) -> Decision:
-    """Algorithm 5: not there before, there now, and on the right side of the reference where one is named."""
+    """Algorithm 5: not found before, found after and, if a reference is named, in the right position."""
     if after == ():
         return Decision(False, "new_object_not_found")
     if before:
@@ -140,7 +140,7 @@ def position_change(
     position: PositionName,
     tolerances: Tolerances | None = None,
 ) -> Decision:
-    """Algorithm 6: no more objects than before, and the surest one on the right side of the surest reference."""
+    """Algorithm 6: no more objects than before, and the best box in the right position to the best reference box."""
     if after == ():
         return Decision(False, "object_not_found")
     if reference == ():
@@ -155,7 +155,7 @@ def position_change(
 def _placed(
     moved: Sequence[Detection], reference: Sequence[Detection], position: PositionName, tolerances: Tolerances
 ) -> Decision:
-    """The surest box of each, by their centres."""
+    """Compare the centres of the best box of each."""
     (x, y), (other_x, other_y) = _centre(_surest(moved)), _centre(_surest(reference))
     right = {
         "left": x < other_x - tolerances.across,
@@ -175,9 +175,9 @@ def _centre(one: Detection) -> tuple[float, float]:
 
 
 def count_change(after: FoundBoxes, count: int, perhaps: int = 0) -> Decision:
-    """Algorithm 7: as many boxes as objects were asked for.
+    """Algorithm 7: as many boxes as requested objects.
 
-    `perhaps`: how many more there may be that the detector is not sure of; too few is undecided where they would do.
+    `perhaps`: number of further uncertain boxes; too few boxes are undecided if these could make up the count.
     """
     if after is None:
         return Decision(None, "object_unknown_to_detector")
@@ -187,14 +187,14 @@ def count_change(after: FoundBoxes, count: int, perhaps: int = 0) -> Decision:
 
 
 def answer_decision(answer: bool | None) -> Decision:
-    """Algorithms 8, 9 and 11 (colour, material, background): what a yes-or-no question was answered."""
+    """Algorithms 8, 9 and 11 (colour, material, background): the answer to a yes-or-no question decides."""
     if answer is None:
         return Decision(None, "question_without_answer")
     return Decision(answer, "answered_yes" if answer else "answered_no")
 
 
 def text_change(lines: Sequence[TextLine] | None, wanted: str, similarity: float = 1.0) -> Decision:
-    """Algorithm 10: the wanted text can be read, without regard to case, punctuation and blanks."""
+    """Algorithm 10: the requested text is legible, ignoring case, punctuation and spaces."""
     if lines is None:
         return Decision(None, "text_not_read")
     reads = text_match(wanted, lines) >= similarity
@@ -202,7 +202,7 @@ def text_change(lines: Sequence[TextLine] | None, wanted: str, similarity: float
 
 
 def enlarge(box: tuple[float, float, float, float], smallest: float) -> tuple[float, float, float, float]:
-    """A box whose sides are no shorter than `smallest`, grown about its middle and kept inside the image (shares)."""
+    """Grow a box from its centre until no side is shorter than `smallest`, keeping it inside the image (shares)."""
     left, right = _grown(box[0], box[2], smallest)
     top, bottom = _grown(box[1], box[3], smallest)
     return left, top, right, bottom

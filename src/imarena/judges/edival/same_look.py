@@ -1,7 +1,7 @@
-"""Finding an object again by its look: the same pixels somewhere else, a little larger or smaller.
+"""Find an object again by its look: the same pixels elsewhere, a little larger or smaller.
 
-For objects that the bundled detector misses. It finds copies, moved or not; an object that was drawn anew it does not
-find.
+For objects that the bundled detector misses. It finds copies, moved or not, but no object that was drawn
+anew.
 """
 
 import cv2
@@ -14,20 +14,20 @@ from imarena.judges.edival.tools import ShareBox
 
 SAME_LOOK, SAME_LOOK_VERSION = "same-look", "2"
 LIKE = 0.7
-"""Correlation from which two places look the same; chosen on the half `choose` of benchmarks/edival_edits.yaml."""
+"""Minimum correlation of places that look the same; chosen on the `choose` half of benchmarks/edival_edits.yaml."""
 PERHAPS_LIKE = 0.6
-"""Correlation from which two places may look the same."""
+"""Minimum correlation of places that may look the same."""
 _MIDDLE = 0.65
-"""Axes of the ellipse that is compared, as shares of a box: more of it shows what is behind the object."""
+"""Axes of the ellipse that is compared, as shares of a box; larger ones would include what is behind the object."""
 _SIDE = 288
 _SCALES = (0.7, 0.8, 0.9, 1.0, 1.12, 1.25)
 _MOST = 12
 
 
 def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[ShareBox, float]]:
-    """Where the object of `box` (shares) in the base image is in another image: boxes and correlations, best first.
+    """Find the object in `box` (shares) of the base image in another image: boxes and correlations, best first.
 
-    Also the places that only may look the same (`PERHAPS_LIKE`).
+    The result includes places that only may look the same (`PERHAPS_LIKE`).
     """
     small, now = shrink_pixels(base, _SIDE), shrink_pixels(image, _SIDE)
     height, width = small.shape[:2]
@@ -48,7 +48,7 @@ def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[Sha
 
 
 def _ellipse(size: tuple[int, int]) -> NDArray[np.float32]:
-    """The edges of a box show what is behind the object: they do not count."""
+    """A mask without the edges of the box, which show what is behind the object."""
     mask = np.zeros((size[1], size[0], 3), np.float32)
     axes = max(2, int(_MIDDLE * size[0] / 2)), max(2, int(_MIDDLE * size[1] / 2))
     cv2.ellipse(mask, (size[0] // 2, size[1] // 2), axes, 0, 0, 360, (1.0, 1.0, 1.0), -1)
@@ -66,7 +66,7 @@ def _peaks(match: NDArray[np.float32], size: tuple[int, int], image: Pixels) -> 
 
 
 def _apart(found: list[tuple[ShareBox, float]]) -> list[tuple[ShareBox, float]]:
-    """Of places that overlap, the best."""
+    """Keep only the best of overlapping places."""
     kept: list[tuple[ShareBox, float]] = []
     for box, like in found:
         if all(common_share(box, other) < 0.3 for other, _ in kept):

@@ -13,10 +13,10 @@ AUTO = "auto"
 
 
 class EdiValSettings(Noun):
-    """Tools go by their names; `auto` takes the paper's tool where it is installed, else the offline one."""
+    """Tools are given by name; `auto` selects the paper's tool if it is installed, else the offline one."""
 
     dimension: ScoreDimension = "overall"
-    """What the headline score is about: one judgment for each."""
+    """What the headline score is about; each dimension gets its own judgment."""
     detector: str = AUTO
     """Finds the objects that a phrase names: `grounding-dino`, `owlv2`, `owl-vit`, or `efficientdet` (80 kinds)."""
     answers: str = AUTO
@@ -28,19 +28,19 @@ class EdiValSettings(Noun):
     quality: str = AUTO
     """Visual quality: `hpsv3`, `vlm` (a model asked for 0 to 100, appendix N), or `brisque` (offline)."""
     also_quality: str = AUTO
-    """Measures of quality beside that one, by name, with commas: `vlm`, `plausibility`, `aesthetics`, `hpsv3`,
-    `brisque`, or `none`. `auto`: the heads where they are installed, and `vlm` where an endpoint is named."""
+    """Additional quality measures, separated by commas: `vlm`, `plausibility`, `aesthetics`, `hpsv3`,
+    `brisque`, or `none`. `auto`: the heads that are installed, and `vlm` if an endpoint is named."""
     threshold: float | None = Field(default=None, ge=0, lt=1)
-    """One threshold for all edit types; None: those of the detector (0.30 to remove, 0.40 for positions, else 0.35)."""
+    """One threshold for all edit types; None: the detector's (0.30 for removals, 0.40 for positions, else 0.35)."""
     largest_side: float | None = Field(default=0.98, gt=0, le=1)
-    """A box with both sides longer than this is no object; None keeps it."""
+    """Ignore boxes with both sides longer than this share; None keeps them."""
     smallest_crop: float = Field(default=0.05, ge=0, le=1)
-    """Crops are enlarged to this share of the image's sides."""
+    """Enlarge crops to at least this share of the image's sides."""
     epsilon: float = Field(default=0.0, ge=0, lt=1)
-    """How far centres have to be apart to count as beside each other, a share of the image's sides."""
+    """Minimum distance of two centres for a position to count, as a share of the image's sides."""
     replace_rule: ReplaceRule = "algorithm-3"
-    """Which of the paper's three rules for replacements decides; all three are reported."""
+    """Which of the paper's three replacement rules decides; all three are reported."""
     model: str = ""
-    """The model asked for, where an endpoint answers; part of the judge's name."""
+    """The model at the endpoint, if there is one; part of the judge's name."""
     images: str = ""
-    """How pictures are made ready for that endpoint."""
+    """How images are prepared for that endpoint."""

@@ -1,4 +1,4 @@
-"""The tools of EdiVal's scores by role and by name: what each can tell, and what it cannot."""
+"""The tools of EdiVal's scores, by role and by name, and the limits of each."""
 
 import importlib.util
 import inspect
@@ -36,24 +36,24 @@ from imarena.vision import (
 ShareBox = tuple[float, float, float, float]
 """Left, top, right, bottom as shares of the image's sides."""
 FLOOR = 0.2
-"""Detectors are asked for everything above this score; rules have thresholds of their own, which cost nothing then."""
+"""Detectors return everything above this score, so that changing a rule's own threshold needs no new detection."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The scores above which a detector's boxes count, by what is asked."""
+    """The scores above which a detector's boxes count, by type of edit."""
 
     remove: float = 0.30
     position: float = 0.40
     other: float = 0.35
 
     def for_type(self, edit_type: EditType | None) -> float:
-        """The paper's three thresholds (appendix C.2); None: for no edit, as consistency asks."""
+        """The threshold for an edit type (appendix C.2 of the paper); None: not for an edit but for consistency."""
         return {"subject_remove": self.remove, "position_change": self.position}.get(edit_type or "", self.other)
 
 
 class EdiValTool(Protocol):
-    """What every tool has: the two are part of the identity of what it measures."""
+    """Name and version of every tool, which are part of the identity of its evidence."""
 
     @property
     def name(self) -> str: ...
@@ -70,19 +70,19 @@ class ObjectFinder(EdiValTool, Protocol):
 
     @property
     def missed_source_fails(self) -> bool:
-        """An object that is not found before the edit fails the edit, as in the paper; else it leaves it undecided."""
+        """True: an object that is not found before the edit fails the edit, as in the paper. False: it is undecided."""
         ...
 
     def params(self, phrase: str) -> JsonDict | None:
-        """What a search depends on beside the image; None where it cannot look for this."""
+        """What a search depends on besides the image; None if the detector cannot search for this phrase."""
         ...
 
     def search(self, pixels: Pixels, phrase: str) -> Sequence[Detection]:
-        """(height, width, 3) in, boxes in pixels out."""
+        """Search in pixels of shape (height, width, 3) and return boxes in pixels."""
         ...
 
     def chosen(self, found: Sequence[Detection], phrase: str) -> Sequence[Detection]:
-        """Those of the boxes found that this phrase names."""
+        """The boxes in `found` that this phrase names."""
         ...
 
 
@@ -103,15 +103,15 @@ class YesNoQuestion:
 
 
 class Answerer(EdiValTool, Protocol):
-    """Answers yes-or-no questions; None where it cannot tell."""
+    """Answers yes-or-no questions, or None if it cannot decide."""
 
     @property
     def compares(self) -> bool:
-        """It looks at the image before the edit too."""
+        """Does it also look at the image before the edit?"""
         ...
 
     async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-        """(height, width, 3) each in."""
+        """Answer a question; both images have the shape (height, width, 3)."""
         ...
 
 
@@ -119,15 +119,15 @@ class TextReader(EdiValTool, Protocol):
     """Reads the text in an image, or in a part of it."""
 
     async def read(self, pixels: Pixels, box: ShareBox | None) -> Sequence[TextLine]:
-        """(height, width, 3) in, lines out."""
+        """Read the lines in pixels of shape (height, width, 3)."""
         ...
 
 
 class PartComparer(EdiValTool, Protocol):
-    """How alike two image parts of the same size look, 0 to 1; None where they are too small for it."""
+    """Measures how similar two image parts of the same size are, 0 to 1; None if they are too small."""
 
     def likeness(self, base: Pixels, now: Pixels, shown_share: float) -> float | None:
-        """(height, width, 3) each; `shown_share`: the share of pixels that are not covered by a mask."""
+        """Compare two parts of shape (height, width, 3). `shown_share`: the share of pixels not covered by a mask."""
         ...
 
 
@@ -141,7 +141,7 @@ class QualityMeter:
     scale: tuple[float, float] | None = None
 
     async def grade(self, pixels: Pixels) -> float:
-        """(height, width, 3) in."""
+        """Measure the quality of pixels of shape (height, width, 3)."""
         value = self.measure(pixels)
         return await value if inspect.isawaitable(value) else value
 
@@ -156,11 +156,11 @@ class Toolbox:
     comparer: PartComparer
     meter: QualityMeter
     also: tuple[QualityMeter, ...] = ()
-    """Measures of quality beside `meter`."""
+    """Additional quality measures."""
 
     @property
     def names(self) -> JsonDict:
-        """Role to tool and version: what a figure was made with."""
+        """Role -> tool and version, to document what produced a score."""
         tools: dict[str, EdiValTool] = {
             "detector": self.finder, "answers": self.answerer, "reader": self.reader, "features": self.comparer,
             "quality": self.meter,
@@ -174,7 +174,7 @@ class Toolbox:
 
 @dataclass(frozen=True)
 class KindFinder:
-    """The bundled detector of 80 kinds. Other objects it cannot look for; colours and materials it does not see."""
+    """The bundled detector of 80 kinds. It cannot search for other objects, and ignores colours and materials."""
 
     name: str = "efficientdet"
     version: str = field(default_factory=lambda: find_picture_tool("objects").version())
@@ -196,7 +196,7 @@ class KindFinder:
 
 @dataclass(frozen=True)
 class PhraseFinder:
-    """A detector by phrase of the catalog, such as Grounding DINO."""
+    """A detector from the catalog that searches for phrases, such as Grounding DINO."""
 
     name: str
     thresholds: Thresholds = Thresholds()
@@ -221,19 +221,19 @@ class PhraseFinder:
 
 @dataclass(frozen=True)
 class OcrReader:
-    """RapidOCR: what is printed, not what it means."""
+    """Reads text with RapidOCR."""
 
     name: str = "rapidocr"
     version: str = field(default_factory=lambda: find_picture_tool("words").version())
 
     async def read(self, pixels: Pixels, box: ShareBox | None) -> Sequence[TextLine]:
-        """A part is read enlarged."""
+        """Read the text; a part is enlarged first."""
         return read_lines(Image.fromarray(pixels), box)
 
 
 @dataclass(frozen=True)
 class PerceptualComparer:
-    """1 minus shift-tolerant LPIPS. A mask that covers most of the image hides nothing: the distance grows to match."""
+    """1 minus shift-tolerant LPIPS. The distance is divided by the share of the image that is not masked."""
 
     name: str = "st-lpips"
     version: str = "1"
@@ -250,7 +250,7 @@ _VECTORS: LRUCache[tuple[str, str], NDArray[np.float32]] = LRUCache(512)
 
 @dataclass(frozen=True)
 class FeatureComparer:
-    """Cosine of two image features, such as those of DINOv3."""
+    """Cosine similarity of two images' features, such as those of DINOv3."""
 
     name: str
 
@@ -271,7 +271,7 @@ class FeatureComparer:
 
 
 def _brisque(pixels: Pixels) -> float:
-    """BRISQUE (0 clean, 100 badly damaged) turned round: 10 clean, 0 badly damaged."""
+    """BRISQUE (0 clean, 100 badly damaged) reversed and rescaled: 10 clean, 0 badly damaged."""
     return min(10.0, max(0.0, 10.0 - METRICS.get("brisque")(pixels) / 10.0))
 
 
@@ -305,7 +305,7 @@ _WITHOUT_TORCH = {*_OFFLINE.values(), "colour-layout", VLM}
 
 
 def tool_name(role: str, asked: str, *, chat: bool) -> str:
-    """The tool of a role: the one asked for; with `auto` the paper's where it is installed, else the offline one."""
+    """The tool for a role: the given one; for `auto`, the paper's if it is installed, else the offline one."""
     if asked != AUTO:
         return asked
     if role in ("answers", "reader"):
@@ -342,7 +342,7 @@ def find_comparer(name: str) -> PartComparer:
 
 
 def find_meter(name: str) -> QualityMeter:
-    """The measure of quality called `name`."""
+    """The quality measure called `name`."""
     if name == "brisque":
         return QualityMeter(name, "1", _brisque, (0.0, 10.0))
     if name == "hpsv3":
@@ -357,7 +357,7 @@ def _unknown(role: str, name: str, known: Sequence[str]) -> UnknownName:
 
 
 def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
-    """The settings with every `auto` replaced by the tool that it selects here."""
+    """The settings with every `auto` replaced by the tool that it selects on this machine."""
     roles = ("detector", "answers", "reader", "features", "quality")
     names = {role: tool_name(role, getattr(settings, role), chat=chat) for role in roles}
     names["also_quality"] = ",".join(_also(settings.also_quality, names["quality"], chat=chat)) or _NONE
@@ -365,7 +365,7 @@ def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
 
 
 def _also(asked: str, quality: str, *, chat: bool) -> list[str]:
-    """The measures beside the main one, by name."""
+    """The names of the additional quality measures."""
     if asked != AUTO:
         names = [name.strip() for name in asked.split(",") if name.strip() not in ("", _NONE)]
     else:
@@ -378,11 +378,11 @@ def _also(asked: str, quality: str, *, chat: bool) -> list[str]:
 
 
 def gpus_of(settings: EdiValSettings) -> float:
-    """GPUs for each worker on a cluster: one where a tool of the settings, which are without `auto`, needs torch."""
+    """GPUs per worker on a cluster: 1 if a tool needs torch, else 0. The settings must not contain `auto`."""
     names = {settings.detector, settings.features, settings.quality, *also_names(settings)}
     return float(not names <= _WITHOUT_TORCH)
 
 
 def also_names(settings: EdiValSettings) -> list[str]:
-    """The measures of quality beside the main one, of settings without `auto`."""
+    """The names of the additional quality measures, from settings without `auto`."""
     return [name for name in settings.also_quality.split(",") if name not in ("", _NONE, AUTO)]

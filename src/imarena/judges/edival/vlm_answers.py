@@ -1,4 +1,4 @@
-"""Yes-or-no answers and texts by a vision-language model behind an endpoint (the paper: Qwen2.5-VL-7B)."""
+"""Yes-or-no answers and text reading by a vision-language model at an endpoint (in the paper: Qwen2.5-VL-7B)."""
 
 import json
 import re
@@ -23,13 +23,13 @@ QUALITY_QUESTION = (
     "its parts fit together. Answer with one number from 0 to 100 and nothing else: 0 is neither pleasant nor natural, "
     "50 is neutral, 100 is pleasant and natural."
 )
-"""The zero-shot question of appendix N, in our wording."""
+"""The zero-shot question of appendix N, in our own words."""
 _NUMBER = re.compile(r"(?<![\d.-])\d+(?:\.\d+)?")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
 class QuestionFailed(Exception):
-    """The model gave no answer: the status says why."""
+    """The model gave no usable answer; `status` says why."""
 
     def __init__(self, status: Status, error: str, usage: Usage) -> None:
         super().__init__(error)
@@ -47,11 +47,11 @@ class VlmAnswers:
 
     @property
     def version(self) -> str:
-        """The model and this wording."""
+        """The model and the version of the questions."""
         return f"{self.model}+1"
 
     async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-        """The first yes or no of the reply. For a replacement both images are shown."""
+        """The first yes or no in the reply. For a replacement, the model sees both images."""
         shown: list[str | bytes] = []
         if question.kind == "replaced":
             shown += ["The image before the edit:", png(before, None), "The image after the edit:"]
@@ -60,7 +60,7 @@ class VlmAnswers:
         return None if answer is None else answer.group(1).lower() == "yes"
 
     async def read(self, pixels: Pixels, box: ShareBox | None) -> Sequence[TextLine]:
-        """The text of the image, or of a part of it, as one line."""
+        """Read the text of the image, or of a part of it, as one line."""
         reply = await _ask(self.chat, (png(pixels, box), READ))
         found = re.search(r"\{.*\}", reply, re.DOTALL)
         try:
@@ -71,7 +71,7 @@ class VlmAnswers:
 
 
 def vlm_meter(chat: Chat, model: str) -> QualityMeter:
-    """A model asked for the quality of an image, 0 to 100 (appendix N). The version names model and question."""
+    """Make a quality measure that asks a model for 0 to 100 (appendix N). Its version names model and question."""
 
     async def measure(pixels: Pixels) -> float:
         reply = await _ask(chat, (png(pixels, None), QUALITY_QUESTION))
@@ -84,7 +84,7 @@ def vlm_meter(chat: Chat, model: str) -> QualityMeter:
 
 
 async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:
-    """The reply, or `QuestionFailed`."""
+    """Return the reply, or raise `QuestionFailed`."""
     answer = await chat(ChatPrompt(SYSTEM, tuple(parts), max_tokens=128))
     if answer.status is not Status.OK:
         raise QuestionFailed(answer.status, answer.error, answer.usage)
@@ -92,7 +92,7 @@ async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:
 
 
 def png(pixels: Pixels, box: ShareBox | None) -> bytes:
-    """An image, or the part of it in a box, encoded."""
+    """Encode an image, or the part of it in a box, as PNG."""
     if box is not None:
         height, width = pixels.shape[:2]
         left, top = int(box[0] * width), int(box[1] * height)

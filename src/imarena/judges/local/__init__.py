@@ -1,1 +1,1 @@
-"""Judges whose weights run on this machine: embeddings and reward models."""
+"""Judges whose models run on this machine: embeddings and reward models."""

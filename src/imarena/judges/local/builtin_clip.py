@@ -1,5 +1,5 @@
-"""`builtin-clip`: the judge `builtin` with one more witness, the likeness of image and text by an installed CLIP model
-(the `vision` extra). It says what `builtin` cannot: whether the new thing looks like what was asked for.
+"""`builtin-clip`: the judge `builtin` plus the similarity of image and text from an installed CLIP model (the `vision`
+extra). Unlike `builtin`, it can see whether a new object looks like the requested one.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,18 +19,18 @@ from imarena.vision import ModelLock, clip_embedder, model_folder, model_label, 
 
 _FEATURE = "The judge 'builtin-clip'"
 _KEPT = 512
-"""Features kept in memory: the source and the text are shared by all outputs of an item."""
+"""Number of cached features; all outputs of an item share those of the source and the text."""
 
 
 class BuiltinClipSettings(BuiltinSettings):
-    """The settings of `builtin`, the model's folder (`model`), and where it runs (`device`)."""
+    """The settings of `builtin`, plus the model's folder (`model`) and the device that it runs on (`device`)."""
 
     model: str = "clip-vit-large-patch14"
     device: str = "auto"
 
 
 class BuiltinClipJudge(BuiltinJudge):
-    """The evidence of `builtin`, and CLIP's. Its verdicts have their own name, and the hash of the weights."""
+    """Judges by the evidence of `builtin` and of CLIP. Verdicts have a separate name and include the weights' hash."""
 
     traits = JudgeTraits(gpus=1.0)
 
@@ -43,7 +43,7 @@ class BuiltinClipJudge(BuiltinJudge):
 
     @property
     def params(self) -> JsonDict:
-        """The settings, and the weights by hash, not by path; the device does not change what is asked."""
+        """The settings, with the hash of the weights instead of their path, and without the device."""
         shown = {k: v for k, v in self.settings.model_dump(mode="json").items() if k not in ("model", "device")}
         return {**shown, "weights_sha256": weights_sha256(self._folder)}
 

@@ -1,7 +1,7 @@
-"""CLIP_dir (Gal et al. 2022): does an edit move the image's CLIP features the way in which the words move?
+"""CLIP_dir (Gal et al. 2022): does an edit move the image's CLIP features in the same direction as the text's?
 
 cos(image after - image before, text after - text before). The texts come from the plan of an object-centric item.
-EdiVal-Agent compares its rules with this score under the best threshold of each edit type (section 2.5).
+EdiVal-Agent compares its rules with this score at the best threshold for each edit type (section 2.5).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _LEAST = 1e-6
 
 
 class ClipDirectionSettings(Noun):
-    """`model`: a folder, a name of `imarena weights list` or a hub id. `device`: `auto` is CUDA if there is one."""
+    """`model`: a folder, a name from `imarena weights list` or a hub ID. `device`: `auto` uses CUDA if available."""
 
     model: str = "clip-vit-large-patch14"
     device: str = "auto"
@@ -47,16 +47,16 @@ class ClipDirectionJudge:
 
     @property
     def traits(self) -> JudgeTraits:
-        """It needs the plan, and the image before the edit."""
+        """The judge needs the plan and the image before the edit."""
         return JudgeTraits(dimension="instruction_following", needs_source=True, needs_plan=True, gpus=1.0)
 
     @property
     def params(self) -> JsonDict:
-        """The weights by hash, not by path."""
+        """The hash of the weights, not their path."""
         return {"weights_sha256": weights_sha256(self.folder)}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """The cosine, -1 to 1. Where an edit changes nothing, or its words do not, there is no direction: `refused`."""
+        """The cosine, -1 to 1; `refused` if image or text features do not change, since there is no direction."""
         if exhibit.right is not None:
             raise UserError(f"{KIND} scores one output and got two.", hint="Compare its scores instead.")
         if exhibit.planned is None:
@@ -89,7 +89,7 @@ class ClipDirectionJudge:
 
 
 def edit_captions(turns: Sequence[ObjectTurn]) -> tuple[str, str]:
-    """What the words of edits are about, before and after them."""
+    """Captions for the image before and after the edits."""
     pairs = [_captions(turn) for turn in turns]
     return tuple(", ".join(dict.fromkeys(texts)) for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
 

@@ -1,8 +1,8 @@
 """Embedding scores as judges: CLIPScore, CLIP-I and DINO, on any model folder of that kind (the `vision` extra).
 
-They measure likeness, not success: CLIP-I and DINO are highest for an editor that returns its input
-(CV-Arena, appendix L). So they are recorded under one dimension (see the catalog) and never enter a board about the
-whole. Use them beside a judge, not in its place.
+They measure similarity, not success: CLIP-I and DINO are highest for an editor that returns its input
+(CV-Arena, appendix L). So they are recorded under one dimension (see the catalog) and never enter a board about
+overall quality. Use them in addition to a judge, not instead of one.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ Kind = Literal["clipscore", "clip-i", "dino"]
 
 
 class EmbeddingSettings(Noun):
-    """`model`: the model's folder. `device`: `auto` is CUDA if there is one.
+    """`model`: the model's folder. `device`: `auto` uses CUDA if available.
 
-    `scale`: CLIPScore's factor (2.5 in its paper); the others give the cosine.
+    `scale`: CLIPScore's factor (2.5 in its paper); the other judges give the plain cosine.
     """
 
     model: str
@@ -38,13 +38,13 @@ class EmbeddingSettings(Noun):
 
 @dataclass(frozen=True)
 class EmbeddingJudge:
-    """A pointwise judge that compares two embeddings by their cosine."""
+    """A pointwise judge: the cosine of two embeddings."""
 
     kind: Kind
     settings: EmbeddingSettings
     folder: Path
     version: str = "2"
-    """1: the same numbers, recorded as if they were about the whole."""
+    """Version 1 gave the same numbers but recorded them as overall quality."""
     prompt_id: str = ""
     prompt_version: str = ""
     _lock: ModelLock = field(default_factory=ModelLock, repr=False, compare=False)
@@ -55,17 +55,17 @@ class EmbeddingJudge:
 
     @property
     def traits(self) -> JudgeTraits:
-        """CLIPScore compares with the words, the others with the source."""
+        """CLIPScore compares with the instruction, the others with the source."""
         return JudgeTraits(needs_source=self.kind != "clipscore", gpus=1.0)
 
     @property
     def params(self) -> JsonDict:
-        """The weights by hash, not by path; the device does not change what is asked."""
+        """The hash of the weights instead of their path, and CLIPScore's scale; not the device."""
         scale: JsonDict = {"scale": self.settings.scale} if self.kind == "clipscore" else {}
         return {"weights_sha256": weights_sha256(self.folder), **scale}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Score `exhibit.left`; a picture that cannot be decoded is a status."""
+        """Score `exhibit.left`; an image that cannot be decoded gives a status."""
         if exhibit.right is not None:
             raise UserError(f"{self.kind} scores one output and got two.", hint="Compare its scores instead.")
         if self.kind != "clipscore" and not exhibit.sources:
@@ -90,17 +90,17 @@ class EmbeddingJudge:
 
 
 def make_clipscore(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """Scale * max(cos(image, instruction), 0)."""
+    """A judge that gives `scale` * max(cos(image, instruction), 0)."""
     return _make("clipscore", options)
 
 
 def make_clip_i(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """cos(source, output) of CLIP image embeddings; the first source counts."""
+    """A judge that gives cos(first source, output) of CLIP image embeddings."""
     return _make("clip-i", options)
 
 
 def make_dino(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """cos(source, output) of DINO class tokens; the first source counts."""
+    """A judge that gives cos(first source, output) of DINO class tokens."""
     return _make("dino", options)
 
 

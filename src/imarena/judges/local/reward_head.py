@@ -1,8 +1,8 @@
-"""Reward models that are a vision-language model with a small head: EditReward, HPSv3 and others of that shape.
+"""Reward models that consist of a vision-language model with a small head: EditReward, HPSv3 and similar models.
 
 The head is an MLP with ReLUs on the hidden state of one token and gives two numbers: a mean reward and the logarithm
 of its uncertainty. Its layers are read from the tensors' names and shapes (``rm_head.*``, ``rm_heads.head_0.*``).
-A reward has no bounds and only its order means anything.
+A reward has no bounds; only the order of rewards is meaningful.
 """
 
 import asyncio
@@ -40,11 +40,11 @@ QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
     ),
     "hpsv3": ("How good is this picture for the caption: {instruction}",),
 }
-"""Ours, one a head. A released model was trained with its own wording: give that as `questions` to use it well."""
+"""Our questions, one per head. Released models were trained with their own wording: give it as `questions`."""
 
 
 class RewardSettings(Noun):
-    """`token`: the special token whose state is read, by default the last one. `reduce`: how heads become one score."""
+    """`token`: the special token whose state is read, by default the last one. `reduce`: how to combine the heads."""
 
     model: str
     device: str = "auto"
@@ -55,7 +55,7 @@ class RewardSettings(Noun):
 
 @dataclass(frozen=True)
 class RewardJudge:
-    """A pointwise judge; EditReward shows source and output, HPSv3 the output alone."""
+    """A pointwise judge; EditReward sees source and output, HPSv3 only the output."""
 
     kind: Kind
     settings: RewardSettings
@@ -78,7 +78,7 @@ class RewardJudge:
 
     @property
     def traits(self) -> JudgeTraits:
-        """EditReward shows the source too."""
+        """EditReward also needs the source."""
         return JudgeTraits(needs_source=self.kind == "editreward", gpus=1.0)
 
     @property
@@ -91,7 +91,7 @@ class RewardJudge:
         }
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Reward `exhibit.left`; higher is better, 0 means nothing."""
+        """Compute the reward of `exhibit.left`; higher is better, and 0 has no special meaning."""
         if exhibit.right is not None:
             raise UserError(f"{self.kind} scores one output and got two.", hint="Compare its scores instead.")
         if self.kind == "editreward" and not exhibit.sources:
@@ -139,11 +139,11 @@ class RewardModel:
         self._token = token
 
     def reward(self, pictures: list[Image.Image], question: str, head: int) -> tuple[float, ...]:
-        """The head's outputs (mean, then log-uncertainty where it has one) for one question about the pictures."""
+        """The head's outputs (mean, then log-uncertainty if it has one) for one question about the images."""
         content = [*({"type": "image"} for _ in pictures), {"type": "text", "text": question + self._token}]
         text = self._processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
         inputs = self._processor(text=[text], images=pictures, return_tensors="pt")
-        inputs = inputs.to(self._device, dtype=self._backbone.dtype)  # the numbers alone; ids stay whole
+        inputs = inputs.to(self._device, dtype=self._backbone.dtype)  # casts only floats; token ids stay whole
         torch = self._torch
         with torch.inference_mode():
             states = self._backbone(**inputs, output_hidden_states=True).hidden_states[-1][0]
@@ -164,7 +164,7 @@ class RewardModel:
 
 
 def make_editreward(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
-    """EditReward: two heads (instruction following, visual quality), their means combined."""
+    """EditReward: the combined means of two heads (instruction following, visual quality)."""
     return _make("editreward", options)
 
 

@@ -1,1 +1,1 @@
-"""Reading replies: a verdict that the text states, or a status that says why there is none."""
+"""Read replies: a verdict that the text states, or a status that says why there is none."""

@@ -43,9 +43,9 @@ class Choice:
 
 
 def field(fields: Mapping[str, Any], *names: str) -> Any:
-    """The value under the first of `names` that is there, spelt with any case, spaces or dashes; None if none is.
+    """The value of the first of `names` that exists, ignoring case, spaces and dashes; None if none exists.
 
-    Two spellings of one name with two values ('winner', 'Winner') raise.
+    Raises if two spellings of one name ('winner', 'Winner') have different values.
     """
     spelt: dict[str, Any] = {}
     for name, value in fields.items():
@@ -62,9 +62,9 @@ def _key(name: str) -> str:
 
 
 def read_number(value: Any, low: float, high: float, name: str, *, whole: bool = False) -> float:
-    """A number in [low, high]: a JSON number, its digits in a string, 'x/high' or 'x out of high'. Never clamped.
+    """Read a number in [low, high]: a JSON number, its digits in a string, 'x/high' or 'x out of high'. Never clamped.
 
-    A percentage is one of the scale's hundred parts only where the scale is 0 to 1 or 0 to 100.
+    Percentages are accepted only on the scales 0 to 1 and 0 to 100.
     """
     number = _as_number(value, low, high)
     if number is None or not math.isfinite(number):
@@ -97,9 +97,9 @@ def _as_number(value: Any, low: float, high: float) -> float | None:
 def read_marks(
     fields: Mapping[str, Any], names: Iterable[str], low: float, high: float, *, whole: bool = False
 ) -> dict[str, float]:
-    """A number for each name, from the object itself or its `scores`; a mark may be an object that holds its `score`.
+    """Read a number per name, from the object itself or its `scores`; a mark may be an object with a `score`.
 
-    Four marks of 0.85 on a scale to 1000 are on another scale: four small ones with fractions are not read.
+    On a scale to 1000, small marks with fractions (such as 0.85) are rejected: they are on another scale.
     """
     inner = field(fields, "scores", "score", "ratings")
     wanted = tuple(names)
@@ -116,14 +116,14 @@ def read_marks(
 
 
 def stated_score(text: str, low: float, high: float) -> float | None:
-    """The one score that a reply without JSON states ('Score: 5'); None where there are none, several, or others."""
+    """The score that a reply without JSON states ('Score: 5'); None if there is none, several, or one out of range."""
     stated = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
     number = _as_number(stated.pop(), low, high) if len(stated) == 1 else None
     return number if number is not None and low <= number <= high else None
 
 
 def is_not_applicable(value: Any) -> bool:
-    """Whether a field says that its criterion does not apply."""
+    """Does a field say that its criterion does not apply?"""
     return value is None or (isinstance(value, str) and normalise_phrase(value) in word_table().not_applicable)
 
 
@@ -139,14 +139,14 @@ REASON_FIELDS = (
     "analysis", "comment", "comments", "conclusion", "thought", "thoughts",
 )  # fmt: skip
 SUMMARY_FIELDS = ("summary", "comparison_summary", "conclusion", "overall")
-"""Of reasons by criterion those that speak of the whole."""
+"""Fields of the reasons that are about the whole, not about a criterion."""
 
 
 def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Choice:
-    """Which side a pairwise reply names: in its JSON object, or, without one, in a plain statement.
+    """Read which side a pairwise reply names, in its JSON object or, without one, in a plain statement.
 
-    A tie counts only where `ties` allows it; elsewhere the reply is unreadable, because a choice was asked for. So is
-    a reply whose prose claims another winner than its answer does.
+    Without `ties`, a tie makes the reply unreadable, because a choice was asked for. So does prose that claims another
+    winner than the answer.
     """
     located = locate(text)
     if located is None:
@@ -170,9 +170,9 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
 
 
 def _check_prose(outcome: Outcome, before: str, after: str = "", marked: list[Outcome] | None = None) -> None:
-    """Raise where prose names another winner: marked so, as the last claim before the answer, or in any claim after it.
+    """Raise if prose names another winner: in a mark, as the last claim before the answer, or in any claim after it.
 
-    Earlier claims before the answer are the way to it: 'B is better here. ... A is better.'
+    Earlier claims before the answer are part of the reasoning: 'B is better here. ... A is better.'
     """
     others = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
     if any(other is not outcome for other in others):
@@ -196,7 +196,7 @@ def _named_in(fields: JsonDict) -> Outcome:
 
 
 def _stated(answer: str) -> Outcome:
-    """A plain reply: nothing but a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
+    """Read a plain reply: only a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
     whole = side_named(answer) if "\n" not in answer else None
     if whole is not None:
         return whole
@@ -214,7 +214,7 @@ def _stated(answer: str) -> Outcome:
 
 
 def read_object(text: str) -> JsonDict:
-    """The reply's JSON object; a refusal, its absence, or prose that takes it back raises."""
+    """Return the reply's JSON object; raises for a refusal, no object, or prose that corrects it."""
     located = locate(text)
     if located is None:
         refused = is_refusal(answer_part(text))
@@ -228,13 +228,13 @@ def read_object(text: str) -> JsonDict:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a text opens with one of the phrases that decline to answer."""
+    """Does the text start with a phrase that declines to answer?"""
     opening = normalise_phrase(text[:400])
     return opening.startswith(word_table().refusals)
 
 
 def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:
-    """A score above the middle of the scale is for the left side, below for the right one (GenArena, A.4)."""
+    """Raise unless the score agrees with the winner: above the middle for left, below for right (GenArena, A.4)."""
     middle = (low + high) / 2
     if score == middle:
         raise Unreadable(f"a score of {score:g} is on neither side")

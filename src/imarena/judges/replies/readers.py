@@ -1,7 +1,7 @@
-"""Who can read a stored reply: the judge of its kind, whatever words its prompt had.
+"""Find the reader of a stored reply: the judge of its kind, whatever the wording of its prompt.
 
-What a reply means depends on the judge's kind, its settings and the questions that were asked, not on a prompt's
-wording: replies to an older prompt, or to one of the user's own, are read by the same reader.
+The meaning of a reply depends on the judge's kind, its settings and its questions, not on the prompt's wording. So the
+same reader reads replies to an older prompt or to the user's own.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from imarena.judges.catalog import CARDS, JUDGES
 from imarena.judges.orders import ORDERS_PARAM
 
 PROMPTS = "prompt_sha256"
-"""Where a judgment's parameters keep the hashes of its prompts, by question."""
+"""The parameter of a judgment with the hashes of its prompts, by question."""
 
 
 @dataclass
 class ReplyReaders:
-    """Finds a reader for each judgment, once for all that were asked alike."""
+    """Finds the reader of each judgment, once for all judgments with the same parameters."""
 
     settings: Settings
     options: JsonDict = field(default_factory=dict)
@@ -27,7 +27,7 @@ class ReplyReaders:
     _known: dict[str, tuple[ReplyReader | None, str]] = field(default_factory=dict)
 
     def of(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
-        """The reader, or None and why there is none."""
+        """Return the reader and "", or None and the reason."""
         key = canonical_json([judgment.judge, judgment.params])
         if key not in self._known:
             self._known[key] = self._find(judgment)
@@ -55,7 +55,7 @@ class ReplyReaders:
         return None, why
 
     def _tables(self, kind: str) -> Iterator[tuple[str, JsonDict]]:
-        """Makers, and options beside the recorded ones: none, the command line's, a table's of imarena.toml."""
+        """Judges to try, each with options to add to the recorded ones: none, the CLI's, or those of imarena.toml."""
         names = [name for name in _stems(kind) if name in JUDGES]
         for name in names:
             yield name, {}
@@ -68,19 +68,19 @@ class ReplyReaders:
 
 
 def _stems(kind: str) -> Iterator[str]:
-    """'checklist-mine' may be the judge of that name, or the judge 'checklist' with a list called 'mine'."""
+    """Possible judge names: 'checklist-mine' may be a judge, or the judge 'checklist' with a list called 'mine'."""
     while kind:
         yield kind
         kind = kind.rpartition("-")[0]
 
 
 def _is_option(name: str) -> bool:
-    """Prompts do not matter to a reader, and hashes are made by the judge itself."""
+    """Is this an option of the reader? Prompts do not matter, and the judge computes hashes itself."""
     return not name.endswith(("prompt", "_sha256")) and name != "checklist"
 
 
 def _fits(judge: Judge, name: str, recorded: JsonDict, asked: Any) -> tuple[ReplyReader | None, str]:
-    """The judge, if it reads what was asked in the way in which it was asked; else the reason."""
+    """The judge's reader if its name, parameters and questions match the judgment; else None and the reason."""
     reader = judge.traits.reader
     if judge.name != name or reader is None:
         return None, ""

@@ -1,4 +1,4 @@
-"""What of a reply is the answer, and the one JSON object in it: found, repaired where the repair is certain, or not."""
+"""Find the answer in a reply and the one JSON object in it, with repairs only where they are certain."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ _OPENS_OBJECT = re.compile(r"\s*(?:[\"']|//|/\*|$)")
 _STRING = r"\"(?:[^\"\\]|\\.)*\""
 _COMMENT = re.compile(rf"({_STRING})|(//[^\n]*|/\*(?:(?!\*/).){{0,300}}\*/)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-_MAX_REPAIRED = 20_000  # a longer reply is long because of something else than loose JSON
+_MAX_REPAIRED = 20_000  # a longer reply is more than sloppy JSON
 _BARE_KEY = re.compile(rf"({_STRING})|([{{,]\s*)([A-Za-z_]\w{{0,40}})(?=\s*:)", re.DOTALL)
 _TYPOGRAPHIC = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "＂": '"', "｛": "{", "｝": "}", "：": ":", "，": ",", "．": "."}
@@ -42,7 +42,7 @@ _TYPOGRAPHIC = str.maketrans(
 
 
 class Unreadable(ImarenaError):
-    """A reply without a verdict that can be read with certainty."""
+    """The reply has no verdict that can be read with certainty."""
 
     def __init__(self, message: str, status: Status = Status.UNPARSABLE) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class Unreadable(ImarenaError):
 
 @dataclass(frozen=True)
 class LocatedObject:
-    """A reply's JSON object, and the prose before and after it (comments inside it count as prose after it)."""
+    """A reply's JSON object, and the prose before and after it. Comments in the object count as prose after it."""
 
     fields: JsonDict
     before: str
@@ -59,7 +59,7 @@ class LocatedObject:
 
 
 def answer_part(text: str) -> str:
-    """The reply without its thinking and without the tokens that end it. A thought without an end is no reply."""
+    """The reply without its thinking and end tokens. Raises if the thinking does not end."""
     if len(text) > _MAX_CHARACTERS:
         raise Unreadable(f"the reply has {len(text)} characters, more than {_MAX_CHARACTERS}")
     ends = [match.end() for match in _THOUGHT_ENDS.finditer(text)]
@@ -74,17 +74,17 @@ def answer_part(text: str) -> str:
 
 
 def find_object(text: str) -> JsonDict | None:
-    """The one JSON object in a reply; None where there is none. See `locate`."""
+    """The one JSON object in a reply; None if there is none. See `locate`."""
     located = locate(text)
     return None if located is None else located.fields
 
 
 def locate(text: str) -> LocatedObject | None:
-    """The one JSON object in a reply and what stands around it; None where there is none.
+    """The one JSON object in a reply and the text around it; None if there is none.
 
-    A fence, a prefix and trailing prose do not matter. Comments, trailing commas, typographic quotes, keys without
-    quotes and a Python dictionary are understood. Two objects are accepted only when they are equal, and a broken or
-    cut-off object beside a good one makes the reply unreadable, since either may be the answer.
+    Fences, prefixes and trailing prose are allowed, as are comments, trailing commas, typographic quotes, keys without
+    quotes and a Python dictionary. Several objects are accepted only if they are equal. A broken or cut-off object
+    next to a good one makes the reply unreadable, since either may be the answer.
     """
     answer = answer_part(text)
     objects, comments = _objects(answer), ""
@@ -118,7 +118,7 @@ class _Objects:
 
 
 def _objects(text: str) -> _Objects:
-    """Top-level objects in `text`, where they stand, and whether something that looks like one could not be read."""
+    """Top-level objects in `text`, their positions, and whether something that looks like an object is broken."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     objects = _Objects([], [], broken=False)
     broken = False
@@ -139,7 +139,7 @@ def _objects(text: str) -> _Objects:
 
 
 def _shallow(value: JsonDict) -> JsonDict:
-    """The object itself, unless it is nested so deep that comparing or storing it would fail."""
+    """Return the object; raises if it is nested so deeply that comparing or storing it would fail."""
     level: list[Any] = [value]
     for _ in range(_MAX_DEPTH):
         level = [
@@ -154,7 +154,7 @@ def _shallow(value: JsonDict) -> JsonDict:
 
 
 def _skip_broken(text: str, start: int) -> tuple[int, bool]:
-    """Where a broken object ends (the text's end when it is cut off), and whether it was meant to be JSON."""
+    """Where a broken object ends (at the end of the text if it is cut off), and whether it was meant to be JSON."""
     if _OPENS_OBJECT.match(text, start + 1) is None:
         return start + 1, False
     depth, quoted, escaped = 0, False, False
@@ -189,7 +189,7 @@ def _no_constant(name: str) -> float:
 
 
 def _repairs(answer: str) -> Iterator[tuple[str, str]]:
-    """Other spellings of the answer that mean the same, each with the comments that were taken out of it."""
+    """Equivalent spellings of the answer, each with the comments removed from it."""
     literal = _python_literal(answer)
     if literal is not None:
         yield json.dumps(literal), ""
@@ -202,7 +202,7 @@ def _repairs(answer: str) -> Iterator[tuple[str, str]]:
 
 
 def _strict(text: str) -> tuple[str, str]:
-    """The text without comments and trailing commas; what stands in strings is left alone. And the comments."""
+    """The text without comments and trailing commas (strings are left alone), and the comments."""
     comments: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -216,7 +216,7 @@ def _strict(text: str) -> tuple[str, str]:
 
 
 def _python_literal(text: str) -> JsonDict | None:
-    """A reply that is one Python dictionary, which some models write in place of JSON."""
+    """Parse a reply that is one Python dictionary, which some models write instead of JSON."""
     fenced = _FENCE.match(text)
     body = (fenced[1] if fenced else text).strip()
     if not (body.startswith("{'") and body.endswith("}")):
@@ -231,7 +231,7 @@ def _python_literal(text: str) -> JsonDict | None:
 
 
 def _repeats_a_key(tree: ast.AST) -> bool:
-    """Python keeps the last of two values without a word; which one was meant is not known."""
+    """Does a dictionary repeat a key? Python silently keeps the last value, which may not be the intended one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]

@@ -1,7 +1,7 @@
-"""A reply in plain sentences whose last one does nothing but name the winner: 'The winner is B.', 'I prefer Image A'.
+"""Read a reply in plain sentences whose last one only names the winner: 'The winner is B.', 'I prefer Image A'.
 
-Read only where nothing in the whole reply could make it mean something else: no negation, hedge, condition, question,
-quotation or report of what somebody said, no other winner, and no word of praise that was not understood.
+The reply is read only if nothing in it could change its meaning: no negation, hedge, condition, question, quotation
+or report of what somebody said, no other winner, and no praise that was not understood.
 """
 
 import re
@@ -14,14 +14,14 @@ from imarena.judges.replies.words import normalise_phrase, word_table
 _MAX_CHARACTERS = 1500
 _ENDS = re.compile(r"(?:[.!](?=\s|$|\*)|[。！;；\n])+")
 _ENDED = re.compile(r"[.!。！][\s*_)]*$")
-_INNER = re.compile(r"[.!]\w")  # 'B.5' is no B
+_INNER = re.compile(r"[.!]\w")  # 'B.5' is not B
 _QUOTED = re.compile(r"[\"“”„«»「」『』‘`]|(?<!\w)['’]|['’](?!\w)|[?？]")
 _LETTER = re.compile(r"(?<![A-Za-z'’])[AB](?![A-Za-z])")
 _ARTICLE = re.compile(r"(?<![A-Za-z])a[\s.!*_]*$")
 
 
 def winner_in_prose(answer: str) -> Outcome | None:
-    """The winner that the last sentence names, where all others leave it alone; None for anything else."""
+    """The winner that the last sentence names, if no other sentence casts doubt on it; else None."""
     if len(answer) > _MAX_CHARACTERS or _QUOTED.search(answer) or _doubts().search(normalise_phrase(answer)):
         return None
     sentences = [part.strip() for part in _ENDS.split(answer) if part.strip(" \t*_#>-")]
@@ -43,7 +43,7 @@ def _winner(sentence: str) -> Outcome | None:
 
 
 def _surely_named(sentence: str, *, ended: bool) -> bool:
-    """'I prefer a' and 'I prefer the right' may be the beginnings of something else."""
+    """Is the name complete? 'I prefer a' and 'I prefer the right' may continue in another way."""
     if _ARTICLE.search(sentence):
         return False
     bare = normalise_phrase(sentence)
@@ -52,7 +52,7 @@ def _surely_named(sentence: str, *, ended: bool) -> bool:
 
 @cache
 def _doubts() -> re.Pattern[str]:
-    """Any word that may turn a statement around, weaken it, or say that it is somebody else's."""
+    """Matches any word that may reverse a statement, weaken it, or attribute it to somebody else."""
     return _any_of(word_table().doubts)
 
 
@@ -62,7 +62,7 @@ def _praise() -> re.Pattern[str]:
 
 
 def _any_of(forms: frozenset[str]) -> re.Pattern[str]:
-    """Whole words; scripts that write without spaces are looked for anywhere."""
+    """Matches whole words; words of scripts without spaces match anywhere."""
     spaced = "|".join(re.escape(form) for form in sorted(forms) if form < "\u3000")
     glued = "|".join(re.escape(form) for form in sorted(forms) if form >= "\u3000")
     return re.compile(rf"(?<![\w'])(?:{spaced})(?!\w)|{glued}")

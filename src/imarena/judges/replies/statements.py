@@ -1,6 +1,6 @@
-"""Every place where a reply's prose names a winner: marked statements, and clauses that do nothing else.
+"""Find every place where a reply's prose names a winner: marked statements, and clauses that do nothing else.
 
-'B is better', 'I would pick A' and 'the winner is B' are claims; 'A is better in colour' is about one aspect and none.
+'B is better', 'I would pick A' and 'the winner is B' are claims; 'A is better in colour', about one aspect, is not.
 """
 
 import re
@@ -55,7 +55,7 @@ _SHOULD_WIN = re.compile(
 def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
     """Marked statements ('Winner: B', '[[A>B]]', '\\boxed{A}', a row '| Winner | B |') in a text.
 
-    Gives the outcomes that they name; whether one of them names none; and where the first begins and ends.
+    Returns the outcomes that they name, whether one of them names none, and where the first begins and ends.
     """
     statements: list[tuple[Outcome | None, int, int]] = [
         (side_named(match[1]), match.start(), match.end()) for pattern in _MARKS for match in pattern.finditer(text)
@@ -71,7 +71,7 @@ def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
         start += len(line)
     for match in _inline().finditer(text):
         side = side_named(match["side"])
-        if side is not None:  # 'my answer: as follows' names nothing, and a whole line was looked at above
+        if side is not None:  # 'my answer: as follows' names nothing, and whole lines are handled above
             statements.append((side, match.start(), match.end()))
     outcomes = [outcome for outcome, _, _ in statements if outcome is not None]
     first = min(((start, end) for _, start, end in statements), default=(len(text), len(text)))
@@ -80,7 +80,7 @@ def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
 
 @cache
 def _inline() -> re.Pattern[str]:
-    """'... but Winner: B': a key anywhere in a line, with what follows up to the clause's end."""
+    """Matches a key anywhere in a line and the rest of its clause: '... but Winner: B'."""
     keys = "|".join(re.escape(key) for key in sorted(word_table().keys, key=len, reverse=True))
     return re.compile(
         rf"(?:\b|(?<=[\u3400-\u9fff]))(?:{keys})[*_]*\s?[:：]\s?(?P<side>[^\n.,;:。，；]{{1,60}})", re.IGNORECASE
@@ -88,7 +88,7 @@ def _inline() -> re.Pattern[str]:
 
 
 def claims(text: str, *, ties: bool = False) -> list[Outcome]:
-    """The overall claims of a text, in order; a draw counts only with `ties`, which looks behind every comma too."""
+    """The overall claims of a text, in order. With `ties`, draws count and every comma ends a clause."""
     outcomes = []
     for clause in _candidates(_at_commas(text) if ties else _THEREFORE.sub("\n", text)):
         outcome = _claim(clause)
@@ -100,13 +100,13 @@ def claims(text: str, *, ties: bool = False) -> list[Outcome]:
 
 
 def _at_commas(text: str) -> str:
-    """The text with every comma a clause's end, except after an aspect: 'in colour, A is better' is no claim."""
+    """End a clause at every comma, except after an aspect: 'in colour, A is better' is not a claim."""
     parts = _CLAUSE_ENDS.split(text)
     return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in parts)
 
 
 def _candidates(text: str) -> list[str]:
-    """Clauses short enough to be nothing but a claim; of very many only the first and the last ones."""
+    """Clauses short enough to be only a claim; if there are very many, only the first and the last ones."""
     clauses = [stripped for part in _CLAUSE_ENDS.split(text) if 3 <= len(part) <= 160 and (stripped := _stripped(part))]
     return clauses if len(clauses) <= 2 * _MAX_CLAUSES else clauses[:_MAX_CLAUSES] + clauses[-_MAX_CLAUSES:]
 
@@ -124,7 +124,7 @@ def _stripped(clause: str) -> str:
 
 @cache
 def _fillers() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Words around a claim that do not change it: 'I think', 'overall'."""
+    """Match words before or after a claim that do not change it: 'I think', 'overall'."""
 
     def either(forms: frozenset[str]) -> str:
         return "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
@@ -136,7 +136,7 @@ def _fillers() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _preferred(phrase: str) -> Outcome | None:
-    """'B', or 'image A over image B': then both have to be named, and to differ."""
+    """Read 'B', or 'image A over image B', where both sides must be named and differ."""
     first, _, second = (part.strip() for part in _OVER.sub("\n", phrase, count=1).partition("\n"))
     side = label_named(first)
     if not second:
@@ -145,7 +145,7 @@ def _preferred(phrase: str) -> Outcome | None:
 
 
 def _group(match: re.Match[str], name: str) -> str:
-    """The group of whichever language matched."""
+    """The group of the language that matched."""
     return next(value for key, value in match.groupdict().items() if key.startswith(name) and value is not None)
 
 

@@ -1,4 +1,4 @@
-"""Reading one phrase as a side: 'Image B' is the right one, 'Equal' a tie, 'banana' nothing at all."""
+"""Read a phrase as a side: 'Image B' means right, 'Equal' a tie, 'banana' nothing."""
 
 import re
 
@@ -13,9 +13,9 @@ _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 
 def side_named(phrase: str) -> Outcome | None:
-    """The outcome that a short phrase names, by the table of accepted forms; None for anything else.
+    """The outcome that a short phrase names, according to the table of accepted forms; else None.
 
-    The whole phrase has to be understood: a letter inside a word never counts.
+    The whole phrase must be understood: a letter inside a word never counts.
     """
     text = normalise_phrase(phrase)
     if not text or len(text) > 120:
@@ -29,12 +29,12 @@ def side_named(phrase: str) -> Outcome | None:
 
 
 def label_named(phrase: str) -> Outcome | None:
-    """The side that a phrase names by its label alone: 'B', 'the second image'."""
+    """The side that a phrase names with only a label: 'B', 'the second image'."""
     return _label(normalise_phrase(phrase), word_table())
 
 
 def _compared(text: str) -> Outcome | None:
-    """'A>B', 'B<<A'."""
+    """Read a comparison: 'A>B', 'B<<A'."""
     match = _COMPARED.match(text)
     if match is None or match[1] == match[3]:
         return None
@@ -45,7 +45,7 @@ def _compared(text: str) -> Outcome | None:
 
 
 def _label(text: str, table: WordTable) -> Outcome | None:
-    """A label alone, or beside a noun: 'b', 'image b', 'second picture', '图像a'."""
+    """Read a label, alone or next to a noun: 'b', 'image b', 'second picture', '图像a'."""
     for article in table.articles:
         if text.startswith(f"{article} ") or (article.endswith("'") and text.startswith(article)):
             text = text[len(article) :].strip()
@@ -67,34 +67,34 @@ def _label(text: str, table: WordTable) -> Outcome | None:
 
 
 def _beside(text: str, noun: str) -> list[str]:
-    """What is left of `text` once `noun` is taken from its start or its end, at a word boundary."""
+    """What remains of `text` without `noun` at its start or its end, at a word boundary."""
     rests = []
     glued = bool(_CJK.match(noun))
     if text.startswith(noun) and (glued or text[len(noun) : len(noun) + 1] in (" ", "-", ":", "#", "(")):
         rests.append(text[len(noun) :].lstrip(" -:"))
     if text.endswith(noun) and (glued or text[-len(noun) - 1 : -len(noun)] in (" ", "-")):
         rest = text[: -len(noun)].rstrip(" -")
-        if glued or rest != "a":  # 'a picture' is any picture
+        if glued or rest != "a":  # 'a picture' can be any picture
             rests.append(rest)
     return rests
 
 
 def _qualified(text: str, table: WordTable) -> Outcome | None:
-    """A label followed only by words that praise it: 'b (marginally better)', 'image a is the winner', 'a更好'."""
+    """Read a label followed only by praise: 'b (marginally better)', 'image a is the winner', 'a更好'."""
     spaced = _SEPARATORS.sub(" ", text)
     for cut in range(len(spaced) - 1, 0, -1):
         head, tail = spaced[:cut].strip(), spaced[cut:].strip()
         boundary = spaced[cut] == " " or _CJK.match(spaced[cut])
         if boundary and tail and _praises(tail, table):
             outcome = _label(head, table)
-            glued = _CJK.match(tail)  # 'A更好': before such a script no letter is an article
+            glued = _CJK.match(tail)  # 'A更好': before such a script, a letter cannot be an article
             if outcome is not None and (head not in table.also_words or glued or _set_apart(text, head, tail, table)):
                 return outcome
     return None
 
 
 def _set_apart(text: str, head: str, tail: str, table: WordTable) -> bool:
-    """'A wins' and 'A (better)' speak of A; 'a winner', 'second best' and 'right, better' are ordinary words."""
+    """Is `head` a label? Yes in 'A wins' and 'A (better)'; no in 'a winner', 'second best' and 'right, better'."""
     return tail.split(maxsplit=1)[0] in table.verbs or _OPENED.match(text[len(head) :]) is not None
 
 
@@ -110,12 +110,12 @@ def _praises(tail: str, table: WordTable) -> bool:
 
 
 def _better_than(text: str, table: WordTable) -> Outcome | None:
-    """'B is slightly better than A': both sides have to be named, and to differ."""
+    """Read 'B is slightly better than A'; both sides must be named and differ."""
     match = _BETTER_THAN.match(text)
     if match is None:
         return None
     second, words = _label(match["second"], table), match["first"].split()
-    for cut in range(len(words), 0, -1):  # the longest label: 'image a', then 'is slightly'
+    for cut in range(len(words), 0, -1):  # longest label first: 'image a', then 'is slightly'
         first = _label(" ".join(words[:cut]), table)
         if first is not None and all(word in table.qualifiers or word == "was" for word in words[cut:]):
             return first if second is not None and first is not second else None

@@ -1,4 +1,4 @@
-"""The table of words that name a side, a draw or a refusal, and how a phrase is made comparable to it."""
+"""The table of words that name a side, a draw or a refusal, and the normalisation of phrases for it."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _BRACKETS = ("[]", "()", "{}", "<>", "【】", "「」", "''", "‘’")
 
 @dataclass(frozen=True)
 class WordTable:
-    """`words.yaml`, with every form made comparable."""
+    """`words.yaml`, with every form normalised."""
 
     version: str
     nouns: tuple[str, ...]
@@ -41,10 +41,10 @@ class WordTable:
 
 
 def normalise_phrase(text: str) -> str:
-    """One spelling for a phrase: NFKC, case folded, straight apostrophes, no markup, no outer brackets or stops."""
+    """Normalise a phrase: NFKC, case folded, straight apostrophes, no markup, no outer brackets or punctuation."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     text = _SPACE.sub(" ", _MARKUP.sub("", text.replace("_", " "))).strip(_EDGES)
-    for _ in range(4):  # "[[A]]", "(A)": a few layers, then it is not a label any more
+    for _ in range(4):  # "[[A]]", "(A)": with more layers it is not a label
         if len(text) < 2 or f"{text[0]}{text[-1]}" not in _BRACKETS:
             break
         text = text[1:-1].strip(_EDGES)
@@ -53,7 +53,7 @@ def normalise_phrase(text: str) -> str:
 
 @cache
 def word_table() -> WordTable:
-    """Read the table once; of the nouns, the longest first."""
+    """Read the table once; nouns are sorted with the longest first."""
     data: dict[str, Any] = package_yaml("imarena.judges", "words.yaml")
     version, articles = str(data.pop("version")), tuple(data.pop("articles"))
     forms: dict[str, Any] = {

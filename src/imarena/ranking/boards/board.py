@@ -1,4 +1,4 @@
-"""From ratings and resampled ratings to a frozen `Ranking`, with what is known of adjacent models on it."""
+"""From ratings and resampled ratings to a frozen `Ranking`, with comparisons of neighbours on the board."""
 
 import math
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ from imarena.tables import row_slices
 
 NAMES_SHOWN = 5
 MATRIX_LIMIT = 100
-"""Largest board whose pairwise tables are kept in `details`."""
+"""Largest board (number of models) whose pairwise tables are kept in `details`."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a method hands over: ratings (m,), draws (R, m) or None, and what a user should know."""
+    """What a ranking method returns: ratings (m,), draws (R, m) or None, and notices for the user."""
 
     ratings: FloatArray
     draws: FloatArray | None
@@ -39,27 +39,27 @@ class Result:
     details: JsonDict = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     interval: tuple[FloatArray, FloatArray] | None = None
-    """Ends that were computed directly (sandwich); None: percentiles of the draws."""
+    """Interval ends that were computed directly (sandwich); None: use percentiles of the draws."""
     covariance: FloatArray | None = None
-    """(m, m) where it was computed directly; None: of the draws."""
+    """(m, m) if it was computed directly; None: use that of the draws."""
     fixed: NDArray[np.bool_] | None = None
-    """(m,) anchored models: their ratings are given and have no interval."""
+    """(m,) True for anchored models, whose ratings are given and have no interval."""
     unbounded: Mapping[int, str] = field(default_factory=dict)
-    """Models, by place, whose rating the data do not bound, and why: an interval would be the prior's."""
+    """Models, by index, whose rating the data do not bound, and why; an interval would only show the prior."""
     blocks: IntArray | None = None
-    """(m,) the block of each model, where the data bound differences within a block (see `separation`)."""
+    """(m,) the block of each model; the data bound differences within a block (see `separation`)."""
     centred: bool = False
-    """Draws of a model are centred on its rating, and so those of a difference are on the difference of ratings."""
+    """True: draws are centred on the ratings, so those of a difference are centred on the difference of ratings."""
 
 
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
-    """Standings from best to worst with intervals, ranks, records, coverage, and the tables by pair."""
+    """Build the board: standings from best to worst with intervals, ranks, records, coverage, and pairwise tables."""
     unbounded = {**_on_one_item(battles, result.settings), **result.unbounded}
     intervals = find_intervals(
         result.ratings, result.draws, options.level,
         ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings,
     )  # fmt: skip
-    if intervals.empty:  # rounds that are all the same show nothing, not even that a rank is sure
+    if intervals.empty:  # identical rounds show nothing, not even that a rank is certain
         kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
         result = replace(result, draws=None, covariance=None, notices=kept)
     ratings, draws = result.ratings, result.draws
@@ -112,7 +112,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
 
 
 def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:
-    """Models that won (True) or lost every battle, where a test of their sweeps is of the board's own model."""
+    """Models that won (True) or lost (False) every battle, if the test of sweeps uses the same model as the board."""
     plain = options.method == "bt" and result.fixed is None and not options.position and battles.covariates is None
     if not plain or result.draws is None or result.ratings.size > MATRIX_LIMIT:
         return {}
@@ -125,7 +125,7 @@ def _named_pairs(battles: Battles, above: NDArray[np.bool_]) -> list[list[str]]:
 
 
 def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
-    """Models whose battles are all on one item: resampling items says nothing about how they do on others."""
+    """Models whose battles are all on one item: resampling items does not show how they do on others."""
     if (
         settings.get("cluster") != "item"
         or battles.item is None
@@ -158,7 +158,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         )
     swept = [model for model, reason in result.unbounded.items() if reason in (WON_ALL, LOST_ALL)]
     sweeps: list[tuple[int, int, int]] = []
-    if swept and options.method in ("bt", "davidson"):  # a mixture does not believe every verdict
+    if swept and options.method in ("bt", "davidson"):  # a mixture does not trust every verdict
         sweeps = clean_sweeps(battles, swept)
         details["sweeps"] = [
             {"winner": battles.models[winner], "loser": battles.models[loser], "units": units}
@@ -172,7 +172,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         if result.draws is not None:
             tables["probability_above"] = pairs.superiority(result.draws, centre)
             difference, low, high = pairs.differences(result.ratings, result.draws, options.level, centre)
-            # the draws of unbounded models are the prior's, and a model that never varies has no interval to compare
+            # draws of unbounded models come from the prior, and a model without variation has no interval to compare
             absent = _without_interval(result, options.level)
             low[absent] = high[absent] = np.nan
             for winner, loser, units in sweeps:
@@ -194,7 +194,7 @@ def _without_interval(result: Result, level: float) -> NDArray[np.bool_]:
     """(m, m) True for pairs of models whose difference the data do not bound."""
     loose = np.isin(np.arange(result.ratings.size), [*result.unbounded, *_still(result, level)])
     absent: NDArray[np.bool_] = loose[:, None] | loose[None, :]
-    if result.blocks is not None:  # the place of a group is the prior's, the differences within it are not
+    if result.blocks is not None:  # the prior decides a group's position, but not the differences within it
         grouped = [model for model, reason in result.unbounded.items() if reason in GROUPED]
         group = np.where(np.isin(np.arange(loose.size), grouped), result.blocks, -1)
         absent &= (group[:, None] != group[None, :]) | (group < 0)[:, None]
@@ -202,7 +202,7 @@ def _without_interval(result: Result, level: float) -> NDArray[np.bool_]:
 
 
 def _still(result: Result, level: float) -> list[int]:
-    """Models whose ratings show no variation, but for those that are held fixed."""
+    """Models whose ratings show no variation, except those that are fixed."""
     if result.draws is None:
         return []
     low, high = result.interval or pairs.percentile_ends(result.draws, level)
@@ -217,7 +217,7 @@ def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...]
 
 
 def _listed(table: FloatArray, order: Any) -> Any:
-    """Nested lists in the board's order; NaN becomes None. Nine digits say all that a float64 of this kind knows."""
+    """Nested lists in the board's order, rounded to the nine digits that are meaningful; NaN becomes None."""
     rows = np.round(table[np.ix_(order, order)], 9).tolist()
     return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
 
@@ -255,13 +255,13 @@ def neighbours(
     *,
     ties_apart: bool = False,
 ) -> Any:
-    """For every two models in a row on the board, best first: a list of plain documents.
+    """Compare each two neighbours on the board, best first: a list of plain documents.
 
     `order` (m,) are indices from best to worst; `theta` (m,) natural-log strengths; `draws` (R, m) or None; `centre`
     as in `draw_leads`.
-    `battles_to_separate` is the number of direct battles that finds the difference as it is estimated now with
-    probability 0.8 at the 5% level, at the board's share of ties; None where the two are equal. `ties_apart`: the
-    strengths are those of decided battles (Davidson), not of the share of points with ties as half points.
+    `battles_to_separate` is the number of direct battles that detects the current estimate of the difference with
+    probability 0.8 at the 5% level, at the board's share of ties; None if the two are equal. `ties_apart`: strengths
+    describe decided battles (Davidson), not the share of points with ties as half points.
     """
     record = counts_by_pair(battles).counts.sum(axis=0)
     tie_rate = float(record[1] / record.sum())
@@ -287,13 +287,13 @@ def _above(above: int, below: int, draws: FloatArray, centre: FloatArray | None)
 
 
 def _needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
-    """None for equal models, and where nothing but ties was seen."""
+    """Battles needed to separate two models; None for equal models, and if there are only ties."""
     elo = round(lead * 400 / math.log(10), 6)
     if elo == 0 or tie_rate >= 1:
         return None
     share = win_rate(abs(elo))
     if ties_apart:
         elo = elo_of(0.5 + (1 - tie_rate) * (share - 0.5)) or elo
-    else:  # a large lead leaves less room for ties than the whole board has
+    else:  # a large lead leaves room for fewer ties than on the whole board
         tie_rate = min(tie_rate, 2 * (1 - share))
     return battles_needed(elo, power=POWER, significance=SIGNIFICANCE, tie_rate=tie_rate).battles

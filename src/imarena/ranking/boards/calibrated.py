@@ -1,4 +1,4 @@
-"""A board by the mixture of CV-Arena appendix G with a calibrated judge: order-free, bootstrap over items."""
+"""Boards from the mixture of CV-Arena appendix G with a calibrated judge: order-free, with a bootstrap over items."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +17,13 @@ from imarena.ranking.resample import cluster_notices
 
 BANDS = 12
 CHUNK = 100
-"""Boards fitted at once."""
+"""Number of boards fitted at once."""
 
 
 def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], options: Options) -> Result:
-    """Judge's battles weigh by their gap's calibrated q (which is max(0, 2a - 1)), people's by the mixture's `q_human`.
+    """The judge's battles get the calibrated q of their gap (max(0, 2a - 1)), people's get the mixture's `q_human`.
 
-    Bands of the gap hold equal numbers of battles, so that they fit scores of any range.
+    Bands of the gap contain equal numbers of battles, so that they fit scores of any range.
     """
     q_human = 1.0 if options.mixture.q_human is None else options.mixture.q_human
     if battles.judged is None or battles.score_left is None or battles.score_right is None:
@@ -62,9 +62,9 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
 def _groups(
     battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], q_human: float, bands: int
 ) -> tuple[IntArray, FloatArray]:
-    """(n,) band of every battle, people last, and the bands' q."""
+    """(n,) band of every battle, with people's battles in the last band, and the q of each band."""
     judged: Any = battles.judged
-    # rounded, so that equal gaps share a band whatever the range: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
+    # rounded, so that equal gaps share a band: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
     gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
     if not np.isfinite(gap[judged]).all():
         raise UserError("A judge's battle has no scores, so its gap is not known.", hint="Fill both scores.")
@@ -79,7 +79,7 @@ def _groups(
 
 
 def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
-    """(units, P * G * 2) sparse: what one item (or battle) adds to the wins and losses of the lower-numbered model."""
+    """(units, P * G * 2) sparse: what each item (or battle) adds to the wins and losses of the lower-numbered model."""
     from scipy.sparse import csr_matrix
 
     m = len(battles.models)

@@ -1,4 +1,4 @@
-"""A board from votes that correct a judge: battles in, ratings and draws of the posterior out."""
+"""Boards from votes that correct a judge: from battles to ratings and draws of the posterior."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +21,8 @@ LEAST_DRAWS = 1000
 
 @dataclass(frozen=True)
 class Scale:
-    """What is known of a judge beyond the battles: `means` (m,) score of every model, and the root mean square `gap` of
-    two scores on one item. Battles that were routed by score would tell both wrong.
+    """A judge's scores beyond the battles: `means` (m,) of every model, and the root mean square `gap` of two scores on
+    one item. Battles that were routed by score would bias both.
     """
 
     means: FloatArray
@@ -30,7 +30,7 @@ class Scale:
 
 
 def corrected_board(battles: Battles, options: Options, judge: Scale | None = None) -> tuple[Battles, Result]:
-    """People's battles and the board; without `judge` its means and scale are those of the battles."""
+    """Return people's battles and the board; without `judge`, means and scale are computed from the battles."""
     human = np.ones(len(battles), bool) if battles.judged is None else ~battles.judged
     if not human.any():
         raise UserError(
@@ -38,7 +38,7 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         )
     within, levels, how = _judge_view(battles, human, judge)
     votes = _part(battles, human)
-    # Uneven weights are worth fewer votes (Kish 1965): as many votes as before would make intervals too short.
+    # Uneven weights are worth fewer votes (Kish 1965); counting all votes would make intervals too short.
     weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
     ballot = VoteBatch(
         votes.left.astype(np.int64)[None],
@@ -67,12 +67,12 @@ def _result(posterior: Posterior, drawn: FloatArray, options: Options, how: str)
         "dispersion": float(posterior.dispersion[0]),
         "bias": [float(value) for value in posterior.coefficients[0, 2:]],
     }
-    low, high = percentile_ends(draws, options.level)  # by another prior than the ratings, which may be outside
+    low, high = percentile_ends(draws, options.level)  # ratings have another prior and may lie outside
     return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
 
 
 def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None) -> tuple[FloatArray, FloatArray, str]:
-    """The item's own gap (n votes,), the models' levels (m,) and where they come from."""
+    """The item's own gap (n votes,), the models' levels (m,) and the source of both."""
     if battles.score_left is None or battles.score_right is None:
         return _from_verdicts(battles, human)
     left, right = battles.score_left, battles.score_right
@@ -92,7 +92,7 @@ def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None)
 
 
 def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, str]:
-    """A judge that gives no scores: its own Bradley-Terry board gives the models' levels."""
+    """For a judge without scores, the models' levels come from its own Bradley-Terry board."""
     if human.all():
         raise UserError(
             "There is no judge to correct: no battle has scores, and none is a judge's.",
@@ -110,7 +110,7 @@ def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArr
 
 
 def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scores by item and model serve every battle of that item, so that a vote without scores finds them."""
+    """Fill in missing scores of a model on an item from other battles of that item."""
     item: CodedColumn | None = battles.item
     m = len(battles.models)
     of = np.zeros(len(battles), np.int64) if item is None else item.units()
@@ -130,7 +130,7 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
 
 
 def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> FloatArray:
-    """(m,) mean score of every model, each item once where items are known."""
+    """(m,) mean score of every model, counting each item once if items are known."""
     m = len(battles.models)
     of = np.arange(len(battles)) if battles.item is None else battles.item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])

@@ -1,4 +1,4 @@
-"""Which models of a board have an interval. Where the data do not support one it is absent, with the reason."""
+"""Intervals of the models on a board. If the data do not support an interval, it is absent, with the reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ NO_VARIATION = "no variation"
 
 @dataclass(frozen=True)
 class Intervals:
-    """Per model, in the order of the ratings: ends of the rating and of the rank, and why there are none."""
+    """Per model, in the order of the ratings: interval ends of rating and rank, or a note on why there are none."""
 
     low: list[float | None]
     high: list[float | None]
@@ -28,7 +28,7 @@ class Intervals:
     notes: list[str]
     notices: tuple[Notice, ...] = ()
     empty: bool = False
-    """Intervals were asked for, and no model has any variation."""
+    """Intervals were requested, but no model shows any variation."""
 
 
 def find_intervals(
@@ -41,7 +41,7 @@ def find_intervals(
     unbounded: Mapping[int, str],
     settings: JsonDict,
 ) -> Intervals:
-    """Ends of `level` from draws (R, m), or as given by `ends`. `settings` name the units that were resampled."""
+    """Interval ends at `level` from draws (R, m), or as given by `ends`. `settings` name the resampled units."""
     m = ratings.size
     held = np.zeros(m, bool) if fixed is None else fixed
     notes = [FIXED if held[i] else "" for i in range(m)]
@@ -61,11 +61,11 @@ def find_intervals(
         ends if ends is not None else pairs.percentile_ends(draws, level) if draws is not None else (ratings, ratings)
     )
     flat = high - low <= 2 * 10.0**-stability.DECIMALS
-    # one unit to draw, or all units say the same
+    # there is one unit to draw, or all units agree
     reason = f"only one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
     loose = dict(unbounded)
     reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}
-    reasons = loose | reasons  # one unit explains more than what that unit happens to show
+    reasons = loose | reasons  # having one unit explains more than what it happens to show
     notes = [note or reasons.get(i, "") for i, note in enumerate(notes)]
     bounded = [not note for note in notes]
     rank_low, rank_high = _rank_ends(draws, level)
@@ -83,7 +83,7 @@ def find_intervals(
 
 
 def present_ends(low: FloatArray, high: FloatArray) -> list[tuple[float | None, float | None]]:
-    """Ends of other figures than ratings; None where they are the same."""
+    """Interval ends of figures other than ratings; None if the two ends are the same."""
     wide = high - low > 1e-12 * np.maximum(np.abs(high), np.abs(low))
     ends = zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)
     return [(lower, upper) if apart else (None, None) for lower, upper, apart in ends]

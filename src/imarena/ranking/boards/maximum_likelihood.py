@@ -32,15 +32,15 @@ from imarena.ranking.resample import (
 )
 
 RUNAWAY = 15.0
-"""A coefficient beyond this has no maximum: the outcome follows it without exception."""
+"""A coefficient beyond this has no maximum: its covariate predicts every outcome."""
 EM_STEPS = 20
-"""Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
+"""Steps of expectation maximisation; Newton's method then finishes the fit and gives the curvature."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
 
 
 @dataclass(frozen=True)
 class PreparedMethod:
-    """A method made ready: its cells, groups and extra parameters."""
+    """A method prepared for fitting: its cells, groups and extra parameters."""
 
     likelihood: Likelihood
     cells: PairCells
@@ -53,7 +53,7 @@ class PreparedMethod:
 
 
 def model_board(battles: Battles, options: Options) -> Result:
-    """Fit, resample, and say what was done."""
+    """Fit and resample a board, and record how it was done."""
     battles, uneven = _in_battles(battles)
     setup = _setup(battles, options)
     anchors = _anchors(battles, options)
@@ -88,7 +88,7 @@ def model_board(battles: Battles, options: Options) -> Result:
         **steps,
     }
     centre = _Centre(base, options)
-    if alone:  # its battles could be drawn, but they say nothing about other items
+    if alone:  # resampling its battles would say nothing about other items
         settings |= {"cluster": cluster, "units": 1}
     if alone or interval == "none" or (interval == "bootstrap" and options.rounds == 0):
         details.update(_extras(setup, options, base, None))
@@ -116,7 +116,7 @@ def model_board(battles: Battles, options: Options) -> Result:
 
 
 class _Centre:
-    """Strengths to ratings: the reference models' mean is the centre, or anchors hold the scale."""
+    """Converts strengths to ratings: the mean of the reference models is the centre, or anchors fix the scale."""
 
     def __init__(self, base: Fit, options: Options) -> None:
         self.options, self.base = options, base
@@ -127,12 +127,12 @@ class _Centre:
         self.point = self.draws(base.theta[None, :])[0]
 
     def draws(self, theta: FloatArray) -> FloatArray:
-        """(R, m) strengths to ratings."""
+        """Ratings from strengths (R, m)."""
         shift = 0.0 if self.anchored else theta[:, self.base.blocks.reference].mean(axis=1, keepdims=True)
         return np.asarray(self.options.centre + self.options.per_log * (theta - shift))
 
     def covariance(self, covariance: FloatArray) -> FloatArray:
-        """(m, m) covariance of strengths to that of ratings."""
+        """The covariance of ratings from that of strengths (m, m)."""
         if not self.anchored:
             reference = self.base.blocks.reference
             turn = np.eye(reference.size) - reference[None, :] / reference.sum()
@@ -141,13 +141,13 @@ class _Centre:
 
 
 def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
-    """Where resampling shows no variation (ties only, one battle) the model's own uncertainty stands in."""
+    """If resampling shows no variation (ties only, one battle), use the model's own uncertainty instead."""
     lacking = _lacking(base, centre, draws.var(axis=0))
     flat = lacking > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
         draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
-        if (flat | centre.loose).all():  # no interval is left that rests on what was resampled
+        if (flat | centre.loose).all():  # no interval is left that comes from resampling
             notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
         notices += _from_model(flat & ~centre.loose)
     return draws
@@ -160,7 +160,7 @@ def _from_model(flat: NDArray[np.bool_]) -> list[Notice]:
 
 
 def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
-    """(m,) what a variance lacks to the model's own, for models that the battles say nothing about; else 0.
+    """(m,) how far a variance falls short of the model's own, for models that resampling does not inform about; else 0.
 
     These are models without any variation, and models that only tied: those follow their opponents in every round.
     """
@@ -217,10 +217,10 @@ def _with_sandwich(
 
 
 def _in_battles(battles: Battles) -> tuple[Battles, tuple[Notice, ...]]:
-    """Weights in units of battles: they add up to the number of equal battles that are worth as much (Kish 1965).
+    """Scale weights so that they sum to the number of equal battles with the same information (Kish 1965).
 
-    Only the ratio of weights is in the data. Without this a table whose weights add up to 1 would look like one battle
-    to everything that is counted in battles: the weak priors, and the model's own error.
+    Only the ratio of weights is meaningful. Without this, a table whose weights sum to 1 would look like one battle
+    to everything that counts battles: the weak priors and the model's own error.
     """
     if battles.weight is None:
         return battles, ()

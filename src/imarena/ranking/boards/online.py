@@ -18,14 +18,14 @@ from imarena.ranking.resample import cluster_notices, default_cluster
 from imarena.stats import ScoreRange
 
 BATCH_BATTLES = 10_000_000
-"""Battles times rounds that are played in one go."""
+"""Battles times rounds that are played at once."""
 MANY_BATTLES = 100_000_000
-"""Battles times rounds from which `auto` uses all cores: two seconds on one."""
+"""Battles times rounds from which `auto` uses all cores; this many take two seconds on one core."""
 
 
 @dataclass(frozen=True)
 class RoundRange:
-    """Some of the bootstrap's rounds: how many, and the state of the random numbers where they begin."""
+    """Some of the bootstrap's rounds: their number, and the state of the random generator at the start."""
 
     state: Any
     number: int
@@ -33,7 +33,7 @@ class RoundRange:
 
 @dataclass(frozen=True)
 class OnlinePlay:
-    """All that playing the battles needs, here or in a worker. `unit` (n,) is the cluster of each battle."""
+    """Everything needed to play the battles, here or in a worker. `unit` (n,) is the cluster of each battle."""
 
     battles: Battles
     options: Options
@@ -44,26 +44,26 @@ class OnlinePlay:
     n_units: int = 0
 
     def ratings(self, times: TimesArray | None = None) -> FloatArray:
-        """(1, m) after all battles; (R, m) with `times` (R, n)."""
+        """Ratings (1, m) after all battles; (R, m) with `times` (R, n)."""
         if self.terms is None:
             return elo_ratings(self.battles, self.options, self.start, times)
         return active_elo_ratings(self.battles, self.terms, self.start, times)
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> FloatArray:
-        """(R, m) the next rounds: each battle is played as often as its unit is drawn."""
+        """Ratings (R, m) of the next rounds: each battle is played as often as its unit is drawn."""
         times: TimesArray = np.empty((rounds, self.n_units), np.uint16)
         for drawn in times:
             drawn[:] = np.bincount(rng.integers(0, self.n_units, self.n_units), minlength=self.n_units)
         return self.ratings(times if self.unit is None else np.ascontiguousarray(times[:, self.unit]))
 
     def __call__(self, some: RoundRange) -> FloatArray:
-        """The same for rounds in the middle of the bootstrap."""
+        """Ratings of a range of rounds in the middle of the bootstrap."""
         rng = np.random.default_rng()
         rng.bit_generator.state = some.state
         return self.resampled(rng, some.number)
 
     def ranges(self, size: int) -> Iterator[RoundRange]:
-        """All rounds, a range at a time. What is drawn for rounds before is drawn here too, and only counted."""
+        """Split the rounds into ranges. The draws of each range are repeated here to advance the random generator."""
         rng = np.random.default_rng(self.options.seed)
         for begin in range(0, self.options.rounds, size):
             number = min(size, self.options.rounds - begin)
@@ -73,9 +73,9 @@ class OnlinePlay:
 
 
 def online_board(battles: Battles, options: Options, state: EloState = EMPTY) -> Result:
-    """Play all battles, then again in every bootstrap round with each battle as often as it was drawn.
+    """Play all battles, then play them again in every bootstrap round, each as often as it was drawn.
 
-    The bootstrap costs rounds times battles: the outcome hangs on the order, so that counts are not enough.
+    The bootstrap costs rounds times battles: the outcome depends on the order, so counts are not enough.
     """
     if options.anchors or options.position or battles.covariates is not None:
         raise UserError(
@@ -107,8 +107,8 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         settings.update(cluster=cluster, rounds=options.rounds)
         drawn, units = _rounds(play, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
-        # rating less than the first, so that rounds lie nearer to the start than the rating, and all of them may lie on
-        # one side of it. What a round tells is how far it lies from the middle of the rounds.
+        # rating less than the first, so rounds are closer to the start than the rating, and all of them may be on
+        # one side of it. The information in a round is its distance from the median of the rounds.
         draws = centre_draws(drawn, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
@@ -118,7 +118,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
 
 
 def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:
-    """The settings as they were used."""
+    """The settings that were used, with defaults filled in."""
     plain = ("k_human", "alpha", "q_human", "scale_floor", "paper_compat")
     settings: JsonDict = {name: getattr(active, name) for name in plain}
     settings["q_judge"] = Q_JUDGE if active.q_judge is None else active.q_judge
@@ -128,7 +128,7 @@ def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonD
 
 
 def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:
-    """Ratings (R, m) of every round, and how many units there are to draw."""
+    """Ratings (R, m) of every round, and the number of units to draw from."""
     battles, options, n = play.battles, play.options, len(play.battles)
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:

@@ -1,4 +1,4 @@
-"""How stable a board is: CV-Arena appendix H, equations 28 to 31, with RankStd counted in ranks."""
+"""How stable a board is: CV-Arena appendix H, equations 28 to 31, with RankStd in ranks."""
 
 from typing import Literal
 
@@ -9,11 +9,11 @@ from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
 
 DECIMALS = 6
-"""Ratings that agree to this are equal."""
+"""Ratings that agree to this many decimals are equal."""
 
 
 def ranks(ratings: FloatArray) -> IntArray:
-    """1 is best; equal ratings (after rounding, so that float noise breaks no tie) share the better rank."""
+    """Ranks from 1 (best). Equal ratings, after rounding to remove floating-point noise, share the better rank."""
     result = np.asarray(_ahead(ratings, "left") + 1)
     return result[0] if ratings.ndim == 1 else result
 
@@ -24,13 +24,13 @@ def mid_ranks(ratings: FloatArray) -> FloatArray:
 
 
 def _ahead(ratings: FloatArray, side: Literal["left", "right"]) -> IntArray:
-    """(R, m) how many models stand above ("left") or not below ("right")."""
+    """(R, m) how many models are above ("left") or not below ("right")."""
     falling = -np.round(np.atleast_2d(ratings), DECIMALS)
     return np.stack([np.searchsorted(np.sort(row), row, side=side) for row in falling]).astype(np.int64)
 
 
 def mean_spearman(ratings: FloatArray, draws: FloatArray) -> float | None:
-    """Eq. 29: mean over rounds of the correlation of a round's ranks with the full data's; None where undefined."""
+    """Eq. 29: mean over rounds of the correlation of a round's ranks with those of the full data; None if undefined."""
     full = mid_ranks(ratings)[0]
     rounds = mid_ranks(draws)
     full = full - full.mean()
@@ -49,7 +49,7 @@ def rank_std(draws: FloatArray) -> float:
 def human_accuracy(ratings: FloatArray, battles: Battles) -> float | None:
     """Eq. 28: share of decisive battles that the board predicts; equal ratings count half. None without any.
 
-    People's battles where the source is known and people voted, else all.
+    Uses people's battles if the source is known and people voted, else all battles.
     """
     cells = counts_by_pair(battles.of_people)
     left, _, right = cells.counts.T

@@ -1,4 +1,4 @@
-"""How few votes, items or raters decide a board: the first place, the top k, and each two neighbours."""
+"""How few votes, items or raters decide the first place, the top k and the order of neighbours on a board."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,16 +16,16 @@ from imarena.ranking.options import Options
 
 UNITS = ("vote", "item", "rater")
 TRIED = 6
-"""Pairs of models, the most promising first, that are searched for the first place and for the top k."""
+"""Number of pairs of models, most promising first, that are searched for the first place and for the top k."""
 LISTED = 1000
-"""Removed units that are listed, and votes with their item and rater."""
+"""Largest number of removed units, and of votes with their item and rater, that are listed."""
 BEST_OF_2, BEST_OF_10 = 0.5641895835, 1.5387527308
 """Expected largest of 2 and of 10 independent standard normal numbers."""
 
 
 @dataclass(frozen=True)
 class RemovedVote:
-    """The item and the rater of one removed vote, where the battles name them."""
+    """The item and the rater of one removed vote, if the battles name them."""
 
     item: str | None
     rater: str | None
@@ -33,15 +33,15 @@ class RemovedVote:
 
 @dataclass(frozen=True)
 class RemovedUnit:
-    """Votes of one kind (`A over B`), an item or a rater, and how many of it are removed."""
+    """Votes of one kind (`A over B`), an item or a rater, and how many of them are removed."""
 
     name: str
     count: int
     votes: tuple[RemovedVote, ...] = ()
-    """Which votes: the first of the table, as all votes of one kind have the same effect."""
+    """The removed votes: the first ones in the table, because all votes of one kind have the same effect."""
 
     def to_json(self) -> JsonDict:
-        """With the votes where they are known."""
+        """The unit as JSON, with its votes if they are known."""
         known: JsonDict = {"votes": [asdict(vote) for vote in self.votes]} if self.votes else {}
         return {"name": self.name, "count": self.count, **known}
 
@@ -56,18 +56,18 @@ class FragileOrder:
     ahead: str
     behind: str
     removed: int | None
-    """None: no removal of up to half of the units was found."""
+    """None: no removal of at most half of the units was found."""
     total: int
     difference: float
-    """Rating points between the two on the whole board."""
+    """Difference of the two in rating points on the whole board."""
     difference_without: float | None
-    """The same without the removed units: below 0."""
+    """The same without the removed units; below 0."""
     units: tuple[RemovedUnit, ...]
 
 
 @dataclass(frozen=True)
 class CloneGain:
-    """Rating points that the best of 2 and of 10 entries of one model is ahead of the model, by chance alone."""
+    """Rating points by which the best of 2 or of 10 entries of one model is ahead of it, by chance alone."""
 
     model: str
     best_of_2: float
@@ -76,13 +76,13 @@ class CloneGain:
 
 @dataclass(frozen=True)
 class BoardFragility:
-    """The answers for each kind of unit that the battles name, and what clones would gain."""
+    """The fragile orders for each kind of unit that the battles name, and what clones would gain."""
 
     orders: tuple[FragileOrder, ...]
     clones: tuple[CloneGain, ...]
 
     def to_json(self) -> JsonDict:
-        """As `rank --json` prints it."""
+        """The form that `rank --json` prints."""
         return {
             "orders": [{**asdict(order), "units": [unit.to_json() for unit in order.units]} for order in self.orders],
             "clones": [asdict(gain) for gain in self.clones],
@@ -90,11 +90,11 @@ class BoardFragility:
 
 
 def board_fragility(battles: Battles, options: Options) -> BoardFragility:
-    """The answers for each kind of unit that the battles name, and what a clone of each model would gain.
+    """Find the fragile orders for each kind of unit that the battles name, and what a clone of each model would gain.
 
-    Models of groups that never met are not compared: each group has its own first place and its own top k. Every
-    answer was checked by fitting the board without the removed units. It is the smallest that the search found; a
-    smaller one is possible (docs/design/ranking.md).
+    Models of groups that never met are not compared: each group has its own first place and top k. Every answer is
+    checked by fitting the board without the removed units. It is the smallest removal that the search found; a
+    smaller one may exist (docs/design/ranking.md).
     """
     top = options.fragility or 0
     _check(battles, options, top)
@@ -124,7 +124,7 @@ def _check(battles: Battles, options: Options, top: int) -> None:
 
 
 def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
-    """The models, best first, by group: a weak prior alone orders models of groups that never met."""
+    """The models, best first, by group; only a weak prior orders models of groups that never met."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -141,7 +141,7 @@ def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
 def _orders(
     battles: Battles, fits: FittedRemovals, unit: str, ranked: list[int], top: int, options: Options
 ) -> Iterable[FragileOrder]:
-    """The answers about the models of one group; `ranked`: best first."""
+    """Find the fragile orders among the models of one group; `ranked`: best first."""
     half = fits.units.total // 2
     searched: dict[tuple[int, int], tuple[PassingSearch, Removal | None]] = {}
 
@@ -186,7 +186,7 @@ def _orders(
 
 
 def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:
-    """The removed units by name, the most numerous first."""
+    """The removed units by name, with the most frequent first."""
     named: Counter[str] = Counter()
     votes: dict[str, list[RemovedVote]] = {}
     listed = 0
@@ -209,7 +209,7 @@ def _vote_name(battles: Battles, fits: FittedRemovals, kind: int) -> str:
 
 
 def _name_in(column: CodedColumn | None, row: int) -> str | None:
-    """The name in a row; None where it has none."""
+    """The name in a row, or None."""
     if column is None or column.of[row] < 0 or column.of[row] == column.unnamed:
         return None
     name: str = column.names[column.of[row]]
@@ -217,7 +217,7 @@ def _name_in(column: CodedColumn | None, row: int) -> str | None:
 
 
 def _clones(battles: Battles, fits: FittedRemovals, options: Options) -> tuple[CloneGain, ...]:
-    """What entering a model several times and keeping the best result would gain, from the error of its rating."""
+    """The gain from entering a model several times and keeping the best result, from the error of its rating."""
     inverse = fits.inverse(fits.cells.counts, fits.base)
     error = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * options.per_log
     return tuple(

@@ -1,4 +1,4 @@
-"""What a board would be without some of its units (votes, items or raters), and which units matter most."""
+"""A board without some of its units (votes, items or raters), and which units matter most."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,32 +19,32 @@ NEWTON_STEPS = 40
 NEWTON_TOLERANCE = 1e-10
 REACH_TOLERANCE = 1e-6
 SLOW = 0.2
-"""Steps that do not shrink to this share of the step before need a new inverse of the information matrix."""
+"""If a step does not shrink to this share of the last one, the information matrix is inverted again."""
 FRESH = 0.05
-"""The same where gains are computed: the fits that follow start from the same strengths."""
+"""The same limit when gains are computed, because the fits that follow start from the same strengths."""
 POINTS = np.array([1.0, 0.5, 0.0])
 """The left side's share of the win, by outcome."""
 PLAYED = np.ones(3)
 SCORED = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 """Which side won or tied, by outcome."""
 NOTHING = 1e-9
-"""Weights of battles that were added and taken away again leave less than this."""
+"""Rounding errors of weights that were added and removed again stay below this."""
 SMALL = 100
-"""Boards with up to this many counts: searches for different pairs try the same removals, so their fits are kept."""
+"""Fits are cached on boards with at most this many counts, where searches for different pairs try the same removals."""
 DENSE_LIMIT = 20_000_000
-"""Largest table of units by models, or of units by counts, that is kept."""
+"""Largest dense table of units by models, or of units by counts."""
 BLOCK = 64
-"""Matrices of up to this many rows are inverted at once."""
+"""Matrices with at most this many rows are inverted in one piece."""
 DENSE_SHARE = 3
-"""A matrix of units with more than one entry in this many that is not 0 is kept as a table: it is faster."""
+"""A matrix of units is stored dense, which is faster, if more than one in this many entries is not 0."""
 
 
 @dataclass(frozen=True)
 class RemovalUnits:
-    """What can be removed. Units that are the same for a fit are one kind: all votes for A over B, say.
+    """What can be removed. Units that have the same effect on a fit are one kind, such as all votes for A over B.
 
-    `matrix` (kinds, 3 K) holds the battles of one unit of each kind, by entry of ``cells.counts.ravel()``; `available`
-    (kinds,) is how many units of the kind there are, and `total` the number of all units.
+    `matrix` (kinds, 3 K) has the battles of one unit of each kind, by entry of ``cells.counts.ravel()``; `available`
+    (kinds,) is the number of units of each kind, and `total` the number of all units.
     """
 
     matrix: Any
@@ -52,7 +52,7 @@ class RemovalUnits:
     names: tuple[str, ...] = ()
     """Names of items or raters, by kind; empty for votes."""
     kind_of: IntArray | None = None
-    """(n,) the kind of each vote, where the battles name items or raters."""
+    """(n,) the kind of each vote, if the battles name items or raters."""
 
     @property
     def total(self) -> int:
@@ -60,19 +60,19 @@ class RemovalUnits:
 
     @cached_property
     def _rows(self) -> tuple[IntArray, IntArray]:
-        """The rows of the votes by kind, and where each kind begins."""
+        """The rows of the votes sorted by kind, and where each kind begins."""
         kind_of = np.empty(0, np.int64) if self.kind_of is None else self.kind_of
         rows = np.argsort(kind_of, kind="stable")
         return rows, np.searchsorted(kind_of[rows], np.arange(self.available.size))
 
     def first_rows(self, kind: int, number: int) -> IntArray:
-        """The first rows of this kind of vote; none where the battles name neither items nor raters."""
+        """The first rows of this kind of vote; none if the battles name neither items nor raters."""
         rows, begin = self._rows
         return rows[begin[kind] : begin[kind] + number]
 
 
 def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
-    """The votes, items or raters of these battles. Rows without the name of an item or rater cannot be removed."""
+    """The votes, items or raters of these battles. Rows without an item or rater cannot be removed."""
     from scipy.sparse import csr_matrix
 
     if by == "vote":
@@ -92,7 +92,7 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
 
 
 def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
-    """Votes for the same outcome of a pair, of the same weight, are one kind."""
+    """Votes as units: those with the same pair, outcome and weight are one kind."""
     from scipy.sparse import csr_matrix
 
     named = battles.item is not None or battles.rater is not None
@@ -112,7 +112,7 @@ def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
 
 
 class FittedRemovals:
-    """Bradley-Terry strengths after removals. Plain Newton steps from the last strengths where a maximum exists."""
+    """Bradley-Terry strengths after removals, by plain Newton steps from the last strengths if a maximum exists."""
 
     def __init__(self, battles: Battles, by: str) -> None:
         """Count the battles and fit them once."""
@@ -128,7 +128,7 @@ class FittedRemovals:
 
     @cached_property
     def _cell_at(self) -> IntArray | None:
-        """(m, m) the cell of each two models, K where they have none; None where most have none."""
+        """(m, m) the cell of each pair of models, K for a pair without a cell; None if most pairs have none."""
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         if m * m > 4 * left.size:
             return None
@@ -145,12 +145,12 @@ class FittedRemovals:
 
     @cached_property
     def _places(self) -> IntArray:
-        """(4, K) where a cell enters the flattened information matrix."""
+        """(4, K) the positions of a cell in the flattened information matrix."""
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         return np.concatenate([left * m + left, right * m + right, left * m + right, right * m + left])
 
     def counts_after(self, counts: FloatArray, change: IntArray) -> FloatArray:
-        """(K, 3) battles that are left of `counts` when so many more units of each kind go, or come back."""
+        """(K, 3) the battles of `counts` that remain when `change` units of each kind are removed (or restored)."""
         kinds = np.flatnonzero(change)
         if 4 * kinds.size > change.size:
             gone = self.units.matrix.T @ change.astype(np.float64)
@@ -160,7 +160,7 @@ class FittedRemovals:
         return np.asarray(np.where(left < NOTHING, 0.0, left), np.float64)
 
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
-        """(m, m) information of the strengths, made invertible in the direction of their sum."""
+        """(m, m) information matrix of the strengths, made invertible in the direction of their sum."""
         p = sigmoid(theta[self.cells.left] - theta[self.cells.right])
         weight = counts @ PLAYED * p * (1 - p)
         m = self.cells.n_models
@@ -168,7 +168,7 @@ class FittedRemovals:
         return np.asarray(flat.reshape(m, m) + max(float(weight.sum()), 1e-9) / m / m, np.float64)
 
     def inverse(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
-        """(m, m) inverse of the information; the pseudo-inverse where groups of models have no place in the data."""
+        """(m, m) inverse of the information; the pseudo-inverse if the data do not place all groups of models."""
         information = self.information(counts, theta)
         if self._whole(counts):
             try:
@@ -200,7 +200,7 @@ class FittedRemovals:
             gradient = points - self._expected(played, theta)
             step = self._inverse @ gradient
             size = float(np.abs(step).max())
-            if size > SLOW * before or size > 0.5:  # the inverse of an earlier board is too far off here
+            if size > SLOW * before or size > 0.5:  # the inverse of an earlier board is too inaccurate here
                 self._inverse = self.inverse(counts, theta)
                 step = self._inverse @ gradient
                 size = float(np.abs(step).max())
@@ -211,7 +211,7 @@ class FittedRemovals:
         return self._whole_fit(counts)
 
     def _expected(self, played: FloatArray, theta: FloatArray) -> FloatArray:
-        """(m,) points that each model is expected to score; `played` is by cell, or (m, m) where most models met."""
+        """(m,) expected points of each model; `played` is by cell, or (m, m) if most models met."""
         if played.ndim == 2:
             odds = np.exp(theta)
             return np.asarray(odds * (played / np.add.outer(odds, odds)).sum(axis=1), np.float64)
@@ -220,7 +220,7 @@ class FittedRemovals:
         return np.asarray(np.bincount(left, won, m) + np.bincount(right, played - won, m), np.float64)
 
     def _whole(self, counts: FloatArray) -> bool:
-        """Does a maximum exist, so that no prior is needed to place groups of models?"""
+        """Does a maximum of the likelihood exist, so that no prior is needed to place groups of models?"""
         if not self._whole_before:
             return False
         fewer = self._scored_before & (counts @ SCORED <= 0)
@@ -232,7 +232,7 @@ class FittedRemovals:
 
     @cached_property
     def _scored_before(self) -> NDArray[np.bool_]:
-        """(K, 2) did the left and the right model of each cell win or tie a battle? This holds a board together."""
+        """(K, 2) did the left and the right model of each cell win or tie a battle? Such battles connect a board."""
         return np.asarray(self.cells.counts @ SCORED > 0)
 
     def _whole_fit(self, counts: FloatArray) -> FloatArray:
@@ -240,9 +240,9 @@ class FittedRemovals:
         return theta
 
     def gains(self, counts: FloatArray, theta: FloatArray, ahead: int, behind: int) -> FloatArray:
-        """(kinds,) by how much the lead of `ahead` over `behind` falls when one unit goes, to first order.
+        """(kinds,) by how much the lead of `ahead` over `behind` falls when one unit is removed, to first order.
 
-        For single votes with the leverage of the vote (one Newton step of the fit without it).
+        For single votes, this includes the vote's leverage (one Newton step of the fit without it).
         """
         if counts is self.cells.counts and self._base_gains is not None:
             return self._base_gains[:, ahead] - self._base_gains[:, behind]
@@ -251,8 +251,8 @@ class FittedRemovals:
         return np.asarray(self.units.matrix @ effect.ravel(), np.float64)
 
     def _reach(self, counts: FloatArray, theta: FloatArray, ahead: int, behind: int) -> FloatArray:
-        """(m,) how the lead of `ahead` over `behind` falls with the gradient: the information solved for their
-        difference. An inverse from an earlier board and a few corrections give it.
+        """(m,) how the lead of `ahead` over `behind` depends on the gradient: the information solved for their
+        difference, by an inverse from an earlier board and a few corrections.
         """
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         p = sigmoid(theta[left] - theta[right])
@@ -278,7 +278,7 @@ class FittedRemovals:
         return np.asarray(self._inverse[ahead] - self._inverse[behind], np.float64)
 
     def _effect(self, theta: FloatArray, inverse: FloatArray) -> FloatArray:
-        """(K, 3) what a battle of each outcome adds to the gradient of its left model."""
+        """(K, 3) what a battle with each outcome adds to the gradient of its left model."""
         left, right = self.cells.left, self.cells.right
         p = sigmoid(theta[left] - theta[right])
         effect = POINTS[None, :] - p[:, None]
@@ -289,7 +289,7 @@ class FittedRemovals:
 
     @cached_property
     def _base_gains(self) -> FloatArray | None:
-        """(kinds, m) by how much each strength falls when one unit goes from the whole board; None where too large."""
+        """(kinds, m) how far each strength falls when one unit is removed from the whole board; None if too large."""
         from scipy.sparse import csr_matrix
 
         kinds, m = self.units.available.size, self.cells.n_models
@@ -305,7 +305,7 @@ class FittedRemovals:
         return np.asarray((self.units.matrix @ gradient) @ self._base_inverse, np.float64)
 
     def shares(self, ahead: int, behind: int) -> FloatArray:
-        """(kinds,) the share of one unit in what the board knows of the distance between these two models."""
+        """(kinds,) the share of one unit in the board's information on the distance between two models."""
         left, right = self.cells.left, self.cells.right
         reach = self._base_inverse[ahead] - self._base_inverse[behind]
         p = sigmoid(self.base[left] - self.base[right])
@@ -321,8 +321,8 @@ class FittedRemovals:
 def _inverted(matrix: FloatArray) -> FloatArray:
     """The inverse of a positive definite matrix, by blocks.
 
-    The library that NumPy calls gives larger matrices to several threads. On a busy machine these wait for each other,
-    and the inverse for 100 models takes a hundred times the CPU time.
+    NumPy's library uses several threads for larger matrices. On a busy machine these wait for each other, and
+    inverting for 100 models takes a hundred times the CPU time.
     """
     size = len(matrix)
     if size <= BLOCK:

@@ -1,4 +1,4 @@
-"""The fewest units without which one model passes another: first-order effects, then fits that check and improve."""
+"""Search the fewest units whose removal lets one model pass another: first-order effects, then fits to check them."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -11,32 +11,32 @@ from imarena.core import FloatArray, IntArray
 from imarena.ranking.fragility.removal import FittedRemovals
 
 MARGIN = 1e-9
-"""A model is ahead when its strength is larger by more than this."""
+"""A model is ahead if its strength is larger by more than this."""
 APPROACHES = 12
-"""Fits in which the most helpful units of a larger removal are chosen anew at the strengths that the last ones left."""
+"""Most fits in which the units of a larger removal are chosen again, by their effects after the last fit."""
 FINE = 8
-"""Removals of up to this many units are chosen one by one, each at the strengths that the earlier ones left."""
+"""Removals of at most this many units are chosen one by one, each by its effect after the earlier ones."""
 BEAM, REACH = 12, 24
-"""Partial removals that are kept, and kinds of units that each of them tries next, in a search of few removals."""
+"""Partial removals that a beam search keeps, and kinds of units that it tries next for each of them."""
 WIDE_BEAM = 60
-"""Partial removals that are kept on a small board where single steps found nothing."""
+"""Partial removals kept on a small board on which single steps found nothing."""
 SCREENED = 2
-"""On larger boards, removals that are fitted for each that is kept."""
+"""On larger boards, number of removals fitted per removal kept."""
 BEAM_LIMIT = 10
-"""Removals of up to this many units are also searched by a beam."""
+"""Removals of at most this many units are also searched by a beam search."""
 SORTED = 512
-"""Kinds that are sorted first; all where these are not enough."""
+"""Number of kinds that are sorted at first; all kinds if these are not enough."""
 SWAPS = 400
 """Fits per round of swaps."""
 CAUTION = 3
-"""First-order effects of units with a share s of what is known of a distance may be wrong by this many times s."""
+"""For a unit with a share s of the information on a distance, the first-order effect may be off by this times s."""
 COARSE, COARSE_SMALL = 0.25, 0.05
-"""From this share on (on a small board), first-order effects exclude nothing."""
+"""From this share on (second value: on a small board), first-order effects exclude nothing."""
 
 
 @dataclass(frozen=True)
 class Removal:
-    """`removed` (kinds,) units of each kind, the strengths without them, and the lead that is left."""
+    """`removed` (kinds,) units of each kind, the strengths without them, and the remaining lead."""
 
     removed: IntArray
     counts: FloatArray
@@ -53,22 +53,22 @@ class Removal:
 
 
 class PassingSearch:
-    """Searches the fewest units whose removal puts `behind` above `ahead`."""
+    """Searches for the fewest units whose removal puts `behind` above `ahead`."""
 
     def __init__(self, fits: FittedRemovals, ahead: int, behind: int) -> None:
-        """`ahead` and `behind` are places in the models of the battles."""
+        """`ahead` and `behind` are indices into the models of the battles."""
         self.fits, self.ahead, self.behind = fits, ahead, behind
         self._last_gains: deque[tuple[Removal, FloatArray]] = deque(maxlen=4)
         kinds = fits.units.available.size
         self.start = Removal(np.zeros(kinds, np.int64), fits.cells.counts, fits.base, self._lead(fits.base))
 
     def estimate(self) -> float:
-        """About how many units it takes, by first-order effects alone; inf where no unit helps."""
+        """Estimated number of units needed, by first-order effects alone; inf if no unit helps."""
         taken = self._most_helpful(self.fits.units.available, self.start.lead, self._gains(self.start))
         return float(taken.sum()) if taken is not None else np.inf
 
     def fewest(self, limit: int) -> Removal | None:
-        """The smallest removal found, of at most `limit` units; None where none was found."""
+        """The smallest removal found, of at most `limit` units, or None."""
         found = self._approach(limit) or self._greedy(limit)
         if found is None:
             found = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
@@ -84,8 +84,8 @@ class PassingSearch:
 
     @cached_property
     def _doubt(self) -> FloatArray:
-        """(kinds,) by what share the first-order effect of a unit may be wrong. What cannot pass even then is not
-        fitted.
+        """(kinds,) the share by which the first-order effect of a unit may be off. Removals that cannot pass even then
+        are not fitted.
         """
         share = self.fits.shares(self.ahead, self.behind)
         coarse = COARSE_SMALL if self.fits.small else COARSE
@@ -95,7 +95,7 @@ class PassingSearch:
         return float(theta[self.ahead] - theta[self.behind])
 
     def _without(self, removed: IntArray, near: Removal) -> Removal | None:
-        """The board without these units; None where one of the two models has no battle left."""
+        """Fit the board without these units; None if one of the two models has no battle left."""
         counts = self.fits.counts_after(near.counts, removed - near.removed)
         if not self.fits.still_ranked(counts, self.ahead, self.behind):
             return None
@@ -111,7 +111,7 @@ class PassingSearch:
         return gains
 
     def _most_helpful(self, left: IntArray, needed: float, gains: FloatArray) -> IntArray | None:
-        """How many units of each kind, the most helpful of `left` first, until their effects add up to `needed`."""
+        """How many units of each kind to take, the most helpful of `left` first, until their effects reach `needed`."""
         helpful = np.flatnonzero((gains > 0) & (left > 0))
         best = _best(gains, helpful, SORTED)
         if float((gains[best] * left[best]).sum()) > needed + MARGIN:
@@ -131,13 +131,13 @@ class PassingSearch:
         return taken
 
     def _in_all(self, at: Removal, gains: FloatArray) -> IntArray | None:
-        """The most helpful of all units, by their effects at this board, until `behind` passes."""
+        """The most helpful of all units, by their effects on this board, until `behind` passes."""
         used = np.flatnonzero(at.removed)
         needed = at.lead + float((gains[used] * at.removed[used]).sum())
         return self._most_helpful(self.fits.units.available, needed, gains)
 
     def _approach(self, limit: int) -> Removal | None:
-        """A larger removal: choose all of its units at once, fit, and choose again by their effects there."""
+        """Find a larger removal: choose all its units at once, fit, and choose again by their effects after the fit."""
         state, short = self.start, 0
         best: Removal | None = None
         for _ in range(APPROACHES):
@@ -159,7 +159,7 @@ class PassingSearch:
         return best
 
     def _greedy(self, limit: int) -> Removal | None:
-        """Remove the most helpful units: half of what seems to be needed at a time, the last ones singly."""
+        """Remove the most helpful units, half of the estimated number at a time and the last ones one by one."""
         state = self.start
         while not state.passed:
             gains = self._gains(state)
@@ -177,7 +177,7 @@ class PassingSearch:
         return state
 
     def _smaller(self, found: Removal) -> Removal | None:
-        """A removal with fewer units that is enough, or None."""
+        """A removal with fewer units that still lets `behind` pass, or None."""
         gains = self._gains(found)
         taken = self._in_all(found, gains)
         enough = found.size - 1 if taken is None else min(int(taken.sum()), found.size - 1)
@@ -191,7 +191,7 @@ class PassingSearch:
         return None if best is None else self._swapped(best)
 
     def _candidates(self, found: Removal, at_crossing: FloatArray, size: int) -> Iterator[Removal]:
-        """Removals of `size` units: the most helpful ones at the crossing, and `found` without some of its own."""
+        """Removals of `size` units: those most helpful after `found`, and `found` without one of its units."""
         state, gains = found, at_crossing
         for _ in range(3):
             chosen = _first(self.fits.units.available, gains, size)
@@ -215,7 +215,7 @@ class PassingSearch:
                     yield made
 
     def _may_pass(self, at: Removal, gains: FloatArray, removed: IntArray) -> bool:
-        """Can `behind` be above without these units, even if the first-order effects at this board are wrong?"""
+        """Can `behind` be above without these units, allowing for errors of the first-order effects on this board?"""
         change = removed - at.removed
         changed = np.flatnonzero(change)
         effect = gains[changed] * change[changed]
@@ -223,7 +223,7 @@ class PassingSearch:
         return bool(at.lead - float(effect.sum()) - doubt < 0)
 
     def _swapped(self, state: Removal) -> Removal | None:
-        """Exchange one unit for another while that lowers the lead, until `behind` passes; None where it does not."""
+        """Exchange single units while that lowers the lead, until `behind` passes; None if it does not."""
         for more in range(BEAM_LIMIT, 0, -1):
             better = state
             for removed in self._exchanges(state, more):
@@ -238,7 +238,7 @@ class PassingSearch:
         return None
 
     def _exchanges(self, state: Removal, more: int) -> Iterator[IntArray]:
-        """Removals with one unit exchanged that can lower the lead; none where `more` such cannot be enough."""
+        """Removals with one unit exchanged that can lower the lead; none if `more` exchanges cannot be enough."""
         gains = self._gains(state)
         used = np.flatnonzero(state.removed)
         used = _by_gain(-gains, _best(-gains, used, SWAPS // REACH))[: SWAPS // REACH]
@@ -258,7 +258,7 @@ class PassingSearch:
                 yield removed
 
     def _beam(self, limit: int, width: int) -> Removal | None:
-        """Removals of 1, 2, ... units from the best few of the size before: finds what single steps do not see."""
+        """Beam search: extend the best removals of each size by one unit. It finds removals that single steps miss."""
         states = [self.start]
         for taken in range(limit):
             grown: list[Removal] = []
@@ -273,9 +273,9 @@ class PassingSearch:
         return None
 
     def _longer(self, states: list[Removal], more: int, width: int) -> list[tuple[IntArray, Removal]]:
-        """Removals of one unit more that can be enough with `more` units, and what each grew from.
+        """Removals with one more unit that can pass within `more` units, and the removal that each one extends.
 
-        On larger boards only those that should leave the smallest leads, by their first-order effects.
+        On larger boards, only those with the smallest remaining leads by first-order effects.
         """
         leads: dict[bytes, float] = {}
         grown: list[tuple[IntArray, Removal]] = []
@@ -292,7 +292,7 @@ class PassingSearch:
         return [grown[place] for place in np.argsort(list(leads.values()), kind="stable")[: SCREENED * width]]
 
     def _promising(self, at: Removal, gains: FloatArray, more: int) -> IntArray:
-        """Kinds whose next unit, with the most helpful others, can be enough as one of `more` units; best first."""
+        """Kinds of which one more unit, with the most helpful others, can pass within `more` units; best first."""
         left = self.fits.units.available - at.removed
         most = _first(left, gains, more)
         used = np.flatnonzero(most)
@@ -310,12 +310,12 @@ def _scale(gains: FloatArray) -> float:
 
 
 def _by_gain(gains: FloatArray, kinds: IntArray) -> IntArray:
-    """These kinds, the most helpful first."""
+    """Sort these kinds, the most helpful first."""
     return kinds[np.argsort(-gains[kinds], kind="stable")]
 
 
 def _best(gains: FloatArray, kinds: IntArray, number: int) -> IntArray:
-    """The `number` most helpful of these kinds, in their own order, and those as helpful as the last of them."""
+    """The `number` most helpful of these kinds and any ties with the last one, in the given order."""
     if number >= kinds.size:
         return kinds
     least = -np.partition(-gains[kinds], number - 1)[number - 1]
@@ -324,7 +324,7 @@ def _best(gains: FloatArray, kinds: IntArray, number: int) -> IntArray:
 
 def _first(taken: IntArray, gains: FloatArray, size: int) -> IntArray:
     """The `size` most helpful units of `taken`."""
-    order = _by_gain(gains, _best(gains, np.flatnonzero(taken), size))  # each of these kinds has a unit or more
+    order = _by_gain(gains, _best(gains, np.flatnonzero(taken), size))  # each of these kinds has at least one unit
     kept = np.zeros_like(taken)
     kept[order] = np.diff(np.minimum(np.cumsum(taken[order]), size), prepend=0)
     return kept

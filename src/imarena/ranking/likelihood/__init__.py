@@ -1,1 +1,1 @@
-"""Maximum-likelihood models of battles and how they are fitted."""
+"""Maximum-likelihood models of battles and their fits."""

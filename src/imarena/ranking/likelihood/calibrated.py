@@ -1,4 +1,4 @@
-"""The mixture of CV-Arena appendix G with reliabilities that are known (calibrated), for many boards at once."""
+"""The mixture of CV-Arena appendix G with known (calibrated) reliabilities, for many boards at once."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from imarena.ranking.likelihood.likelihoods import sigmoid
 PULL = 0.1
 """Precision of the weak prior that keeps a model without losses finite."""
 STEP = 1.5
-"""Longest move of a strength in one step."""
+"""Largest change of a strength in one step."""
 LEAST = 0.1
-"""Least share of the expected information that a pair keeps."""
+"""Minimum share of the expected information that each pair gets."""
 HALVINGS = 12
 LIMIT = 200
 SETTLED = 1e-6
@@ -20,10 +20,10 @@ def fit_calibrated(
     left: IntArray, right: IntArray, wins: FloatArray, losses: FloatArray, q: FloatArray, n_models: int
 ) -> FloatArray:
     """(B, m) strengths, centred. `left`, `right` (P,) models of each pair; `wins`, `losses` (B, P, G) of the left model
-    by reliability group, a tie half to each; `q` (B, G) or (G,) reliability of each group, 1 for people.
+    by reliability group, with half a tie in each; `q` (B, G) or (G,) reliability of each group, 1 for people.
 
-    Steps are halved until the likelihood rises: a judge that is more consistent than its q allows for makes
-    whole steps run to and fro for ever.
+    Steps are halved until the likelihood rises: with a judge that is more consistent than its q allows for, full
+    steps would oscillate forever.
     """
     batch, pairs, _ = wins.shape
     turn = np.zeros((pairs, n_models))
@@ -48,8 +48,8 @@ def fit_calibrated(
 def _step(
     theta: FloatArray, turn: FloatArray, outer: FloatArray, wins: FloatArray, losses: FloatArray, held: FloatArray
 ) -> FloatArray:
-    """(B, m) a step by Newton's method, none longer than `STEP`. The mixture's likelihood is not concave: a pair whose
-    own curvature is too small takes a share of the expected one, so that the step still leads uphill.
+    """(B, m) a step of Newton's method, no longer than `STEP`. The mixture's likelihood is not concave: if a pair's own
+    curvature is too small, a share of the expected one is used, so that the step still goes uphill.
     """
     batch, m = theta.shape
     p = sigmoid(theta @ turn.T)[:, :, None]
@@ -75,7 +75,7 @@ def _rising(
     losses: FloatArray,
     held: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Strengths after the step, halved for every board until its likelihood does not fall; and the likelihoods."""
+    """Strengths after the step, which is halved per board until its likelihood does not fall, and the likelihoods."""
     new = theta + move
     new_value = _value(new, turn, wins, losses, held)
     share = 1.0

@@ -1,4 +1,4 @@
-"""Votes correct a judge: a hierarchical model in which people's votes decide how far, and for whom, the judge is right.
+"""Correct a judge by votes: a hierarchical model in which people's votes show how far, and for whom, a judge is right.
 
 A vote on item i between models a and b has the log odds
 
@@ -6,21 +6,21 @@ A vote on item i between models a and b has the log odds
 
 with bias_m ~ N(0, spread^2) and slope = slope_within + extra. The votes decide the slopes (does a higher score mean a
 better output, a better model?) and the spread (how far does the judge favour models?). A judge that is always right has
-spread 0: its scores order the board. A judge that knows nothing has slopes of 0 and a wide spread: the board is that of
-the votes alone.
+spread 0, and its scores order the board. A judge without information has slopes of 0 and a wide spread, and the board
+depends on the votes alone.
 
-The slopes are tied because they are one fact about a judge: one that tells outputs apart tells models apart, mostly
-better (a mean over items has less noise), and one that does not does neither. Every vote tells of the slope within.
-Untied, votes behind a narrow gate, where all gaps are near 0, told only the difference of the two slopes; now and then
-the slope between models came out near 0 or below, and with it a board upside down.
+The slopes are tied because they describe the same skill: a judge that can distinguish outputs can also distinguish
+models, mostly better (a mean over items has less noise). Every vote is informative about the slope within items. With
+untied slopes, votes behind a narrow gate, where all gaps are near 0, showed only the difference of the two slopes;
+sometimes the slope between models was estimated near 0 or below, which turned the board upside down.
 
-Because the item's own score gap stands in the model, votes that were routed by score do not pull the board: the gap
-tells how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
+Because the item's own score gap is in the model, votes that were routed by score do not bias the board: the gap shows
+how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
 
-The centre is the best guess: most judges are mostly right, so that few votes move it little. Intervals are a claim,
-and must hold whatever the judge is: they come from draws of the posterior (`corrected_draws`).
+The centre is the best guess: most judges are mostly right, so a few votes move it little. Intervals must hold for any
+judge: they come from draws of the posterior (`corrected_draws`).
 
-All arrays carry a leading batch dimension B, so that many seeds are fitted at once. n votes, m models.
+All arrays have a leading batch dimension B, so that many seeds are fitted at once. n votes, m models.
 """
 
 from dataclasses import dataclass
@@ -31,30 +31,30 @@ from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.likelihoods import sigmoid
 
 SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
-"""Grid of the spread of bias, in log odds, even in its logarithm. The answer is averaged over it by how well each
-explains the votes."""
+"""Grid of the spread of bias, in log odds, evenly spaced on a log scale. Results are averaged over it, weighted by how
+well each spread explains the votes."""
 LEAST_DISPERSION = 0.4
-"""Votes never count as more than 2.5 times as sure as coins. Where routing finds mostly ties (both edits failed), their
-small variance says little of the few votes that decide: without this floor those few overrule a good judge."""
+"""Votes never count as more than 2.5 times as certain as coin flips. If routing finds mostly ties (both edits failed),
+their small variance says little about the few decisive votes; without this floor, those overrule a good judge."""
 STEP = 1.5
-"""Longest move of a coefficient in one step of Newton's method."""
+"""Largest change of a coefficient in one step of Newton's method."""
 
 
 @dataclass(frozen=True)
 class CorrectedOptions:
-    """Priors, on scores scaled so that the root mean square gap within an item is 1. All are ours."""
+    """Priors for scores scaled so that the root mean square gap within an item is 1. All values are our choice."""
 
     slope_within: tuple[float, float] = (0.4, 0.5)
-    """Mean and standard deviation: a judge is half trusted until votes say more."""
+    """Mean and standard deviation: a judge is half trusted until there are votes."""
     extra: float = 0.7
-    """Standard deviation of what the slope between models has beyond that within items."""
+    """Standard deviation of the difference between the slope between models and that within items."""
     spread: tuple[float, float] = (0.3, 1.0)
-    """Median of the spread and the standard deviation of its logarithm: for the centre."""
+    """Median of the spread and standard deviation of its logarithm, for the centre."""
     claimed: float = 0.7
-    """For intervals the spread is gamma distributed with shape 2 and this rate: it avoids 0 (Chung et al. 2013) and has
-    an end."""
+    """For intervals, the spread is gamma distributed with shape 2 and this rate. This avoids 0 (Chung et al. 2013) and
+    gives a light tail."""
     dispersion: float = 0.5
-    """What is expected of the variance of votes against that of coin flips (ties lower it), worth four votes."""
+    """Expected ratio of the variance of votes to that of coin flips (ties lower it), with the weight of four votes."""
 
 
 PRIORS = CorrectedOptions()
@@ -62,8 +62,8 @@ PRIORS = CorrectedOptions()
 
 @dataclass(frozen=True)
 class VoteBatch:
-    """Votes. `left`, `right` (B, n) models; `points` (B, n) of the left side; `within` (B, n) the item's score gap less
-    the models' mean gap; `means` (B, m) the models' mean scores; `weight` (B, n) or None.
+    """Votes. `left`, `right` (B, n) models; `points` (B, n) of the left side; `within` (B, n) the item's score gap
+    minus the models' mean gap; `means` (B, m) the models' mean scores; `weight` (B, n) or None.
     """
 
     left: IntArray
@@ -81,7 +81,7 @@ class VoteBatch:
 
 @dataclass(frozen=True)
 class SpreadPosterior:
-    """One spread: the mode and the mean of the coefficients (B, K), the covariance (B, K, K), the log evidence (B,)."""
+    """Results for one spread: mode and mean of the coefficients (B, K), covariance (B, K, K) and log evidence (B,)."""
 
     mode: FloatArray
     mean: FloatArray
@@ -92,8 +92,8 @@ class SpreadPosterior:
 @dataclass(frozen=True)
 class Posterior:
     """`theta` (B, m) strengths in natural logs and `covariance` (B, m, m) around them, by the best guess of the judge:
-    for choosing what to ask, not for claims; `slopes` (B, 2) within and between; `spread` (B,), `dispersion` (B,);
-    `coefficients` (B, m + 2) for a warm start; `parts`, one for each of `SPREADS`.
+    for choosing what to ask, not for intervals; `slopes` (B, 2) within and between; `spread` (B,), `dispersion` (B,);
+    `coefficients` (B, m + 2) for a warm start; `parts`, one per value of `SPREADS`.
     """
 
     theta: FloatArray
@@ -106,7 +106,7 @@ class Posterior:
 
 
 def fit_corrected(ballot: VoteBatch) -> Posterior:
-    """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
+    """Fit on a grid of spreads and average. Without votes, the result is the prior: the judge's order."""
     batch, n, m = ballot.shape
     design = design_of(ballot)
     centre = np.zeros((batch, m + 2))
@@ -125,7 +125,7 @@ def fit_corrected(ballot: VoteBatch) -> Posterior:
 
 
 def refit_strengths(ballot: VoteBatch, posterior: Posterior, weight: FloatArray) -> FloatArray:
-    """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
+    """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion are kept."""
     m = ballot.shape[2]
     precision = np.tile(precision_of(1.0, m), (posterior.spread.size, 1))
     precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
@@ -139,7 +139,7 @@ def refit_strengths(ballot: VoteBatch, posterior: Posterior, weight: FloatArray)
 
 
 def design_of(ballot: VoteBatch) -> FloatArray:
-    """(B, n, m + 2): the slope within, the extra slope between models, the biases."""
+    """(B, n, m + 2) the design matrix: the slope within items, the extra slope between models, the biases."""
     batch, n, m = ballot.shape
     design = np.zeros((batch, n, m + 2))
     if not n:
@@ -153,7 +153,7 @@ def design_of(ballot: VoteBatch) -> FloatArray:
 
 
 def to_strengths(means: FloatArray) -> FloatArray:
-    """(B, m, m + 2) coefficients to strengths."""
+    """(B, m, m + 2) the matrix that maps coefficients to strengths."""
     batch, m = means.shape
     turn = np.zeros((batch, m, m + 2))
     turn[:, :, 0] = turn[:, :, 1] = means
@@ -162,7 +162,7 @@ def to_strengths(means: FloatArray) -> FloatArray:
 
 
 def precision_of(spread: float, m: int) -> FloatArray:
-    """(1, m + 2)."""
+    """(1, m + 2) prior precision of the coefficients."""
     slopes = [1 / PRIORS.slope_within[1] ** 2, 1 / PRIORS.extra**2]
     return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
 
@@ -172,7 +172,7 @@ def _mean(
 ) -> tuple[FloatArray, FloatArray]:
     """The posterior's mean (B, K) to second order, and the covariance (B, K, K) there.
 
-    With few votes the posterior leans outward: its mean lies beyond its mode and its curvature there is smaller.
+    With few votes the posterior is skewed outward: its mean is beyond its mode, and its curvature there is smaller.
     """
     inverse = np.linalg.inv(curvature)
     chance = sigmoid((design @ mode[..., None])[..., 0])
@@ -215,8 +215,8 @@ def _newton(
 
 
 def _dispersion(design: FloatArray, points: FloatArray, weight: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """(B,) variance of the votes against that of coins. A tie counts half and takes a quarter away; nothing else does:
-    from the votes' distance to a fit that shrinks, votes without a tie came out at .7.
+    """(B,) ratio of the votes' variance to that of coin flips, reduced only by ties (a quarter each). Estimated from
+    residuals of a shrunk fit, votes without a tie gave .7.
     """
     chance = sigmoid((design @ coefficients[..., None])[..., 0])
     coins = (weight * chance * (1 - chance)).sum(axis=1)
@@ -236,7 +236,7 @@ def _averaged(parts: list[SpreadPosterior], turn: FloatArray, phi: FloatArray) -
 
 
 def _around(parts: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
-    """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
+    """(B, m, m) mean square of strengths minus `theta`, averaged over the spreads by their shares (B, S)."""
     total = np.zeros((*theta.shape, theta.shape[1]))
     for spread, part in enumerate(parts):
         off = (turn @ part.mean[..., None])[..., 0] - theta
@@ -246,6 +246,6 @@ def _around(parts: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, s
 
 
 def softmax(log_weight: FloatArray) -> FloatArray:
-    """Shares of log weights (..., S), adding up to 1."""
+    """Shares from log weights (..., S); they sum to 1."""
     share = np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
     return np.asarray(share / share.sum(axis=-1, keepdims=True))

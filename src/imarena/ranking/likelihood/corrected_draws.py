@@ -1,13 +1,13 @@
-"""Boards drawn from what votes and a corrected judge leave open: intervals and chances come from these.
+"""Draw boards from the posterior of votes and a corrected judge, for intervals and probabilities.
 
-Importance sampling (Owen 2013, chapter 9): for every spread of the bias Laplace's method gives a centre and a
-covariance; draws come from Student's t around it and are weighed by the exact posterior. Intervals were once the centre
-plus and minus two standard errors. A model that won 31 of 33 votes is surely ahead, and nobody knows how far: its
-interval is short on one side and long on the other, where a symmetric one reached from the middle of the board to the
-moon.
+Importance sampling (Owen 2013, chapter 9): for every spread of the bias, Laplace's method gives a centre and a
+covariance; draws come from Student's t around it and are weighted by the exact posterior. Symmetric intervals (the
+centre plus and minus two standard errors) are not enough: a model that won 31 of 33 votes is surely ahead, but nobody
+knows by how much, so its interval is short on one side and long on the other. A symmetric one reaches far too high and
+far too low.
 
-The prior of the spread is another than for the centre (see `CorrectedOptions`). By the centre's, with few votes and a
-judge that favours models strongly, intervals held .86 and not .95.
+The prior of the spread differs from that for the centre (see `CorrectedOptions`). With the centre's prior, few votes
+and a judge that favours models strongly, intervals covered .86 instead of .95.
 """
 
 import numpy as np
@@ -27,13 +27,13 @@ from imarena.ranking.likelihood.corrected import (
 
 PROPOSALS = 4000
 TAIL = 20.0
-"""Degrees of freedom of the proposals: tails a little heavier than the posterior's. With 5 half as many of them counted
-where models are many."""
+"""Degrees of freedom of the proposals: tails a little heavier than the posterior's. With 5, the effective number of
+draws was half as large on boards with many models."""
 CHUNK = 1000
 
 
 def draw_boards(ballot: VoteBatch, posterior: Posterior, rounds: int, *, seed: int = 0, at: int = 0) -> FloatArray:
-    """(rounds, m) strengths, equally likely; of the ballot with the index `at` in the batch."""
+    """(rounds, m) equally likely strengths for the ballot with index `at` in the batch."""
     rng = np.random.default_rng(seed)
     many = max(PROPOSALS, 2 * rounds)
     parts = [
@@ -43,20 +43,20 @@ def draw_boards(ballot: VoteBatch, posterior: Posterior, rounds: int, *, seed: i
     spread = _chosen(parts, many, rng)
     drawn, weight = _proposed(parts, spread, rng)
     weight += _likelihood(ballot, posterior, at, drawn)
-    # No draw weighs more than sqrt(n) others (Ionides 2008): where proposals fit badly the answer leans towards them
-    # and does not hang on a single draw.
+    # No draw weighs more than sqrt(n) others (Ionides 2008): if the proposals fit badly, the result is biased towards
+    # them but does not depend on a single draw.
     share = softmax(weight)
     kept = _resampled(np.minimum(share, share.size**-0.5), rounds, rng)
     return np.asarray(drawn[kept] @ to_strengths(ballot.means[at : at + 1])[0].T)
 
 
 def _log_prior(spread: FloatArray) -> FloatArray:
-    """Of a spread on a grid that is even in its logarithm, less a constant."""
+    """Log prior, up to a constant, of a spread on a grid that is evenly spaced on a log scale."""
     return np.asarray(2 * np.log(spread) - PRIORS.claimed * spread)
 
 
 def _chosen(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
-    """(many,) indices into `SPREADS`, by their approximate share."""
+    """(many,) indices into `SPREADS`, drawn by their approximate shares."""
     share = softmax(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS)))
     return _resampled(share, many, rng)
 
@@ -64,9 +64,9 @@ def _chosen(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -
 def _proposed(
     parts: list[SpreadPosterior], spread: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Coefficients (n, K) and the log of prior over proposal (n,), less a constant.
+    """Coefficients (n, K) and the log of prior over proposal (n,), up to a constant.
 
-    The share of a spread, its prior and its approximate evidence cancel but for the evidence.
+    The share of a spread cancels against its prior; only its approximate evidence remains.
     """
     size = parts[0].mode.size
     drawn, weight = np.empty((spread.size, size)), np.empty(spread.size)
@@ -86,7 +86,7 @@ def _proposed(
 
 
 def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, drawn: FloatArray) -> FloatArray:
-    """(n,) log likelihood of every draw, some thousand votes at a time so that memory stays small."""
+    """(n,) log likelihood of every draw, computed for a thousand votes at a time to save memory."""
     left, right = ballot.left[at], ballot.right[at]
     total = np.zeros(len(drawn))
     for first in range(0, left.size, CHUNK):
@@ -99,7 +99,7 @@ def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, drawn: FloatAr
         if ballot.weight is not None:
             weight = weight * ballot.weight[at, rows]
         lead = drawn @ design_of(part)[0].T
-        # log(1 + exp(x)) in functions that have vector instructions: four times as fast as logaddexp
+        # log(1 + exp(x)) from vectorised functions: four times as fast as logaddexp
         total += lead @ (weight * part.points[0]) - np.maximum(lead, 0.0) @ weight
         total -= np.log(1.0 + np.exp(-np.abs(lead))) @ weight
     return total

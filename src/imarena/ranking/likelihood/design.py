@@ -1,4 +1,4 @@
-"""A rating problem in the form that Newton's method takes: a design matrix, a likelihood, a gauge and a prior."""
+"""A rating problem in the form that Newton's method needs: a design matrix, a likelihood, a gauge and a prior."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,17 +11,17 @@ from imarena.ranking.likelihood.likelihoods import Likelihood, Outcomes, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells
 
 SMALL = 20_000
-"""Largest design matrix that is kept dense: numbers in it."""
+"""Largest design matrix that is stored dense, in numbers."""
 
 
 @dataclass(frozen=True)
 class RatingProblem:
     """Parameters are [strengths of free models, coefficients (together P), aux (A)].
 
-    eta = matrix @ parameters[:P] + offset; `offset` is (K,), or (K, R) where each round has its own. `aux_of` (K,) is
-    the place of a cell's aux parameter, -1 where it has the fixed value `aux_fixed`. `gauge` (P + A, P + A) is added to
-    the information where the likelihood is flat (a common shift of a block). The prior of each parameter is
-    Beta-shaped on the logit scale: `prior` (2, P + A) are pseudo wins and losses, around `centre` (P + A,).
+    eta = matrix @ parameters[:P] + offset; `offset` is (K,), or (K, R) if each round has its own. `aux_of` (K,) is
+    the index of a cell's aux parameter, -1 for the fixed value `aux_fixed`. `gauge` (P + A, P + A) is added to the
+    information in directions in which the likelihood is flat (a common shift of a block). The prior of each parameter
+    is Beta-shaped on the logit scale: `prior` (2, P + A) are pseudo wins and losses, around `centre` (P + A,).
     """
 
     likelihood: Likelihood
@@ -40,7 +40,7 @@ class RatingProblem:
 
     @cached_property
     def design(self) -> Any:
-        """The matrix, dense where it is small: there SciPy's bookkeeping takes ten times as long as the numbers."""
+        """The matrix, dense if it is small: then SciPy's bookkeeping takes ten times as long as the arithmetic."""
         return self.matrix.toarray() if np.prod(self.matrix.shape) <= SMALL else self.matrix
 
     @cached_property
@@ -49,7 +49,7 @@ class RatingProblem:
 
     @cached_property
     def groups(self) -> Any:
-        """(A, K) one-hot: sums a cell's aux gradient into its parameter."""
+        """(A, K) one-hot matrix that sums the aux gradients of cells per parameter."""
         from scipy.sparse import csr_matrix
 
         held = np.flatnonzero(self.aux_of >= 0)
@@ -62,7 +62,7 @@ class RatingProblem:
         return linear
 
     def of_rounds(self, rounds: IntArray) -> "RatingProblem":
-        """The problem of some rounds; the same one unless each round has its own offset."""
+        """The problem for some rounds; the same problem unless each round has its own offset."""
         return self if self.offset.ndim == 1 else replace(self, offset=self.offset[:, rounds])
 
     def aux(self, parameters: FloatArray) -> FloatArray | None:
@@ -76,14 +76,14 @@ class RatingProblem:
         return np.where(held, free, fixed)
 
     def value(self, parameters: FloatArray, outcomes: Outcomes) -> float:
-        """Log likelihood with its prior."""
+        """Log likelihood plus log prior."""
         lead = parameters - self.centre
         wins, losses = self.prior
         prior = -np.sum(wins * np.logaddexp(0, -lead) + losses * np.logaddexp(0, lead))
         return self.likelihood.value(self.eta(parameters), self.aux(parameters), outcomes) + float(prior)
 
     def gradient(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
-        """(P + A,) or (P + A, R)."""
+        """(P + A,) or (P + A, R) gradient of `value`."""
         in_eta, in_aux = self.likelihood.gradient(self.eta(parameters), self.aux(parameters), outcomes)
         linear = self.transposed @ in_eta
         full = linear if self.n_aux == 0 or in_aux is None else np.concatenate([linear, self.groups @ in_aux])
@@ -95,7 +95,7 @@ class RatingProblem:
         return np.asarray(full)
 
     def information(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
-        """(P + A, P + A), without the gauge."""
+        """(P + A, P + A) information, without the gauge."""
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = self.likelihood.information(self.eta(parameters), self.aux(parameters), total)
         size = self.n_linear + self.n_aux
@@ -112,7 +112,7 @@ class RatingProblem:
         return full
 
     def _weighed(self, left: Any, weight: FloatArray) -> FloatArray:
-        """`left` (n, K) times the design (K, P) whose rows weigh `weight` (K,); dense."""
+        """`left` (n, K) times the design (K, P) with its rows weighted by `weight` (K,), as a dense matrix."""
         if isinstance(self.design, np.ndarray):
             return np.asarray(left @ (self.design * weight[:, None]))
         from scipy.sparse import diags
@@ -122,7 +122,7 @@ class RatingProblem:
 
 @dataclass(frozen=True)
 class Solution:
-    """Where Newton's method ended. `inverse` (P + A, P + A) is of the information with the gauge."""
+    """The result of Newton's method. `inverse` (P + A, P + A) is that of the information with the gauge."""
 
     parameters: FloatArray
     inverse: FloatArray
@@ -132,12 +132,12 @@ class Solution:
 
 
 def outcomes_of(counts: FloatArray) -> Outcomes:
-    """(K, 3) or (K, 3, R) to three arrays."""
+    """Split counts (K, 3) or (K, 3, R) into three arrays."""
     return np.ascontiguousarray(counts[:, 0]), np.ascontiguousarray(counts[:, 1]), np.ascontiguousarray(counts[:, 2])
 
 
 def solve(problem: RatingProblem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
-    """Newton's method with step halving. Converged when no parameter moves by more than 1e-10 (1e-8 by differences)."""
+    """Newton's method with step halving. Converged if no parameter moves by more than 1e-10 (1e-8 by differences)."""
     parameters = start.copy()
     value = problem.value(parameters, outcomes)
     settled = 1e-10 if problem.likelihood.canonical else 1e-8
@@ -158,7 +158,7 @@ def solve(problem: RatingProblem, outcomes: Outcomes, start: FloatArray, *, limi
 
 
 def _curved(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
-    """The curvature where the likelihood is curved downwards there, else Fisher's information; with the gauge."""
+    """The curvature, if the likelihood is concave there, else Fisher's information; plus the gauge."""
     if not problem.likelihood.canonical:
         curvature = _curvature(problem, parameters, outcomes) + problem.gauge
         try:
@@ -171,10 +171,10 @@ def _curved(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) 
 
 
 def _solved(curvature: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Newton's step; solving costs a third of inverting, which a board of thousands of models feels."""
+    """Newton's step. Solving costs a third of inverting, which matters for thousands of models."""
     try:
         return np.asarray(np.linalg.solve(curvature, gradient), np.float64)
-    except np.linalg.LinAlgError:  # a coefficient ran off: the caller sees that nothing converged
+    except np.linalg.LinAlgError:  # a coefficient diverged: the caller sees that the fit did not converge
         return np.asarray(np.linalg.pinv(curvature) @ gradient, np.float64)
 
 
@@ -187,7 +187,7 @@ def _inverse(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes)
 
 
 def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:
-    """(P + A, P + A) minus the second derivatives, by central differences of the gradient, in slices to save memory."""
+    """(P + A, P + A) negative second derivatives, by central differences of the gradient, in slices to save memory."""
     size = parameters.size
     wide = (outcomes[0][:, None], outcomes[1][:, None], outcomes[2][:, None])
     width = max(1, 2_000_000 // max(outcomes[0].size, 1))
@@ -201,7 +201,7 @@ def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcome
 
 
 def pair_matrix(cells: PairCells, parameter: IntArray) -> Any:
-    """(K, max(parameter) + 1) sparse: +1 at the left model's parameter, -1 at the right's; a model at -1 has none."""
+    """(K, max(parameter) + 1) sparse: +1 at the left model's parameter, -1 at the right's; parameter -1 means none."""
     from scipy.sparse import csr_matrix
 
     k = np.arange(cells.left.size)

@@ -1,4 +1,4 @@
-"""The fit behind Bradley-Terry, Davidson and the rater-aware mixture: maximum likelihood, a prior only where needed."""
+"""Fit Bradley-Terry, Davidson and the rater-aware mixture by maximum likelihood, with a prior only where needed."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +13,7 @@ from imarena.ranking.likelihood.pair_counts import PairCells
 from imarena.ranking.likelihood.separation import ModelBlocks, find_blocks
 
 PRIOR = 1.0
-"""Pseudo wins and losses of a block against an average model: makes its win probability there uniform on (0, 1)."""
+"""Pseudo wins and losses of a block against an average model, which make its win probability uniform on (0, 1)."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Fit:
     solution: Solution
     inside: NDArray[np.bool_]
     theta: FloatArray
-    """(m,) strengths, blocks in place."""
+    """(m,) strengths after blocks were placed."""
     within: FloatArray
     """(m,) strengths before blocks were placed."""
     beta: FloatArray
@@ -35,9 +35,9 @@ class Fit:
     """(G,) extra parameters of the groups."""
     aux_free: NDArray[np.bool_]
     offset_covariance: FloatArray
-    """(B, B) of the blocks' places; zero where the data fix them."""
+    """(B, B) covariance of the blocks' positions; zero where the data fix them."""
     parameter: IntArray
-    """(m,) where each model's strength stands among the parameters, -1 for an anchored model."""
+    """(m,) the index of each model's strength in the parameters, -1 for an anchored model."""
 
     @property
     def converged(self) -> bool:
@@ -55,8 +55,8 @@ def fit_board(
 ) -> Fit:
     """Fit all blocks at once, then place them.
 
-    `anchors` (m,) holds fixed strengths, NaN where a model is free; `start` (m,) where to begin.
-    `coefficient_prior` are pseudo wins and losses that hold the covariates' coefficients where nothing else does.
+    `anchors` (m,) are fixed strengths, NaN for free models; `start` (m,) are initial strengths.
+    `coefficient_prior` are pseudo wins and losses that bound the covariates' coefficients if the data do not.
     """
     m = cells.n_models
     aux = likelihood.ready(aux, cells)
@@ -98,7 +98,7 @@ def fit_board(
 
 
 def _centred(start: FloatArray, blocks: ModelBlocks, held: FloatArray) -> FloatArray:
-    """The start with a mean of 0 in each block that no anchor holds: a fit never moves the mean of such a block."""
+    """The start with a mean of 0 in each block without an anchor, since a fit never moves the mean of such a block."""
     mean = np.bincount(blocks.of, start, blocks.n) / np.bincount(blocks.of, minlength=blocks.n)
     mean[blocks.of[np.isfinite(held)]] = 0.0
     return start - mean[blocks.of]
@@ -179,7 +179,7 @@ def placing_problem(
     aux: FloatArray | None = None,
     level: float = 0.0,
 ) -> tuple[RatingProblem, IntArray]:
-    """Where blocks stand, by the battles between them; and the parameter (B,) of each block, -1 of the one in place.
+    """The problem of placing blocks by the battles between them, and the parameter (B,) of each block, -1 if fixed.
 
     `within` (m,) or (m, R) are the strengths inside the blocks.
     """

@@ -1,8 +1,8 @@
-"""Three likelihoods of a battle, all functions of eta, the left side's lead in natural-log strength.
+"""Three likelihoods of a battle, as functions of eta, the left side's lead in natural-log strength.
 
 Each has at most one more parameter per group, `aux`: the log of Davidson's tie parameter, or the logit of a rater's
-reliability. All arrays have the shape (K,) or (K, R): K cells, R bootstrap rounds at once. Information is Fisher's, so
-that it is never negative.
+reliability. All arrays have the shape (K,) or (K, R): K cells, R bootstrap rounds at once. Information is Fisher's,
+which is never negative.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Outcomes = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class Information:
-    """Second derivatives, sign turned: in eta, in eta and aux, in aux. Each (K,)."""
+    """Negative second derivatives in eta, in eta and aux, and in aux. Each (K,)."""
 
     eta: FloatArray
     cross: FloatArray | None = None
@@ -40,11 +40,11 @@ NO_AUX = Aux(np.zeros(1), np.zeros(1, bool), np.zeros((2, 1)))
 
 
 class Likelihood(Protocol):
-    """One way to read an outcome."""
+    """A model of the outcome of a battle."""
 
     has_aux: bool
     canonical: bool
-    """Fisher's information is the curvature itself."""
+    """Is Fisher's information equal to the curvature?"""
 
     def ready(self, aux: Aux, cells: PairCells) -> Aux:
         """Extra parameters for these counts."""
@@ -96,16 +96,16 @@ class BradleyTerry:
 
 
 class Davidson:
-    """Davidson (1970): left, right and tie go as exp(eta / 2), exp(-eta / 2) and nu; aux is log nu.
+    """Davidson (1970): left, right and tie are proportional to exp(eta / 2), exp(-eta / 2) and nu; aux is log nu.
 
-    This nu is twice the one of GEditBench v2, which writes the tie as 2 nu.
+    This nu is twice that of GEditBench v2, which writes the tie as 2 nu.
     """
 
     has_aux = True
     canonical = True
 
     def ready(self, aux: Aux, cells: PairCells) -> Aux:
-        """Log nu of each group: held at "no ties" where there are none, by a prior where it would run off."""
+        """Log nu of each group: fixed at "no ties" if there are none, with a prior if it would diverge."""
         n = aux.start.size
         ties = np.bincount(cells.group, cells.counts[:, 1], n)
         decisive = np.bincount(cells.group, cells.counts[:, 0] + cells.counts[:, 2], n)
@@ -146,9 +146,9 @@ class Davidson:
 
 
 def _wins_go_round(cells: PairCells, group: int) -> bool:
-    """Is there a cycle with more wins than ties? Without one the likelihood grows with nu and the strengths together.
+    """Is there a cycle with more wins than ties? Without one the likelihood grows as nu and strengths grow together.
 
-    Then wins need a lead of at least 2 log nu and ties one of at most that, which some strengths satisfy for every nu.
+    Wins then need a lead of at least 2 log nu and ties one of at most that, which some strengths satisfy for every nu.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
@@ -161,7 +161,7 @@ def _wins_go_round(cells: PairCells, group: int) -> bool:
     heads = np.concatenate([i[tie], j[tie], i[left], j[right]])
     tails = np.concatenate([j[tie], i[tie], j[left], i[right]])
     lengths = np.concatenate([np.ones(2 * int(tie.sum())), -np.ones(int(left.sum() + right.sum()))])
-    # one pair may hold a win and a tie in the same direction: the shorter edge is the binding one
+    # one pair may have a win and a tie in the same direction: the shorter edge counts
     order = np.argsort(-lengths, kind="stable")
     n = cells.n_models
     shortest = np.full((n, n), np.inf)
@@ -176,7 +176,7 @@ def _wins_go_round(cells: PairCells, group: int) -> bool:
 
 
 class Mixture:
-    """CV-Arena eq. 18-19: with probability q the label follows Bradley-Terry, else it is a coin; aux is logit q.
+    """CV-Arena eq. 18-19: with probability q the label follows Bradley-Terry, else it is a coin flip; aux is logit q.
 
     A tie is half a win for each side.
     """

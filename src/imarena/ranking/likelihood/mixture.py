@@ -1,8 +1,8 @@
-"""The rater-aware mixture of CV-Arena appendix G, fitted by expectation maximisation: order plays no part.
+"""The rater-aware mixture of CV-Arena appendix G, fitted by expectation maximisation, independent of order.
 
-A label is credible with the rater's reliability q, else a coin (eq. 18). E-step: the posterior credibility of every
-outcome (eq. 23). M-step: q is the mean credibility of a rater's labels, strengths are a Bradley-Terry fit weighted by
-credibility. All on counts by pair, outcome and rater, so that the cost does not grow with the number of battles.
+A label is credible with the rater's reliability q, else a coin flip (eq. 18). E-step: the posterior credibility of
+every outcome (eq. 23). M-step: q is the mean credibility of a rater's labels, strengths are a Bradley-Terry fit
+weighted by credibility. It uses counts by pair, outcome and rater, so that more battles cost nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ from imarena.ranking.likelihood.pair_counts import PairCells
 from imarena.ranking.options import MixtureOptions
 
 PRIOR = (2.0, 0.5)
-"""Pseudo labels, credible and not, of every free reliability: keeps a rater with three votes off 0 and 1."""
+"""Pseudo labels (credible, not credible) of every free reliability; they keep a rater with three votes off 0 and 1."""
 START = 0.85
 GAP_BINS = 5
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Who shares a q: a group per battle, and which groups are free."""
+    """Which battles share a q: a group per battle, and which groups are free."""
 
     groups: CodedColumn
     free: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
@@ -42,7 +42,7 @@ class Reliability:
 
 
 def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability:
-    """Group battles by what shares one reliability. People are held at `q_human` where the source is known."""
+    """Group the battles that share a reliability. People's is fixed at `q_human` if the source is known."""
     known = battles.judged is not None
     names: tuple[str, ...]
     judged = battles.judged if battles.judged is not None else np.ones(len(battles), bool)
@@ -89,7 +89,7 @@ def expectation_maximisation(
     iteration = 0
     while iteration < limit:
         iteration += 1
-        # Away from 0 and 1, where a label that never errs (q = 1) would have a credibility of 0 / 0.
+        # Keep p off 0 and 1, where a label that never errs (q = 1) would have a credibility of 0 / 0.
         p, held = np.clip(sigmoid(theta[cells.left] - theta[cells.right]), 1e-12, 1 - 1e-12), q[cells.group]
         win = wins * held * p / (held * p + 0.5 * (1 - held))
         loss = losses * held * (1 - p) / (held * (1 - p) + 0.5 * (1 - held))

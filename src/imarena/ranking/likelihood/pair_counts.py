@@ -1,4 +1,4 @@
-"""Battles to counts: a fit needs only how often each pair ended in which way, not the battles themselves."""
+"""Count battles: a fit only needs how often each pair ended with which outcome, not the battles themselves."""
 
 from dataclasses import dataclass, replace
 
@@ -10,15 +10,15 @@ from imarena.tables import row_slices
 
 CHUNK = 1 << 17
 DENSE_LIMIT = 20_000_000
-"""Largest table of counts that is kept dense while counting."""
+"""Largest table of counts that is dense while counting."""
 
 
 @dataclass(frozen=True)
 class PairCells:
-    """K cells. A cell is a pair of models (with its group, its covariates), and `counts` (K, 3) its outcomes.
+    """K cells. A cell is a pair of models with its group and covariates; `counts` (K, 3) are its outcomes.
 
     Columns of `counts`: left wins, ties, right wins, as numbers of battles. `factor` (K,) multiplies a cell in the
-    likelihood (balanced dimensions). `group` (K,) is the tie or reliability parameter that the cell shares.
+    likelihood (balanced dimensions). `group` (K,) is the tie or reliability parameter of the cell.
     """
 
     n_models: int
@@ -36,7 +36,7 @@ class PairCells:
 
 
 def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bool = False) -> PairCells:
-    """Count outcomes by pair and group. With `sided` (left, right) and (right, left) stay apart (position term)."""
+    """Count outcomes by pair and group. `sided`: count (left, right) and (right, left) separately (position term)."""
     m, groups = len(battles.models), len(group.names) if group else 1
     size = groups * m * m * 3
     if size <= min(DENSE_LIMIT, max(64 * len(battles), 1 << 16)):
@@ -58,7 +58,7 @@ def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bo
 
 
 def counts_by_pair(battles: Battles) -> PairCells:
-    """Outcomes by pair of models, not weighted, counted once: all that records, win shares and a plain fit need."""
+    """Unweighted outcomes by pair of models, cached: enough for records, win shares and a plain fit."""
     if "by_pair" not in battles.computed:
         battles.computed["by_pair"] = count_pairs(replace(battles, weight=None))
     cells: PairCells = battles.computed["by_pair"]
@@ -74,7 +74,7 @@ def cell_of(
     group: CodedColumn | None = None,
     sided: bool = False,
 ) -> IntArray:
-    """(n,) where the outcome of each battle, or of some, stands in ``cells.counts.ravel()``."""
+    """(n,) the index of each battle's outcome, for all or some battles, in ``cells.counts.ravel()``."""
     m = cells.n_models
     known = (cells.group * m + cells.left) * m + cells.right
     end = len(battles) if end is None else min(end, len(battles))
@@ -87,7 +87,7 @@ def cell_of(
 
 
 def battle_cells(battles: Battles, *, group: CodedColumn | None = None, covariates: FloatArray) -> PairCells:
-    """Every battle its own cell: for covariates that differ from battle to battle."""
+    """Make every battle a cell, for covariates that differ from battle to battle."""
     n = len(battles)
     counts = np.zeros((n, 3))
     counts[np.arange(n), battles.outcome] = 1.0 if battles.weight is None else battles.weight
@@ -103,7 +103,7 @@ def battle_cells(battles: Battles, *, group: CodedColumn | None = None, covariat
 
 
 def tally_models(battles: Battles) -> ModelTally:
-    """Battles, wins, losses and ties of each model, not weighted."""
+    """Count battles, wins, losses and ties of each model, unweighted."""
     cells = counts_by_pair(battles)
     m = cells.n_models
     left, tie, right = cells.counts.T
@@ -129,7 +129,7 @@ def _keys(
 
 
 def _turned(key: IntArray, m: int) -> IntArray:
-    """The same key seen with the lower model on the left."""
+    """The same key with the lower-numbered model on the left."""
     pair, outcome = np.divmod(key, 3)
     ahead, right = np.divmod(pair, m)
     group, left = np.divmod(ahead, m)

@@ -1,9 +1,9 @@
 """Refit many resampled boards at once.
 
-All rounds start at the full fit and move together with its information (the chord method): an iteration is two sparse
-products and one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once).
-Rounds that do not settle even so (a model came out unbeaten) are fitted with those that fall into the same blocks of
-models, or alone.
+All rounds start at the full fit and use its information (the chord method): an iteration is two sparse products and
+one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once). Rounds that
+still do not converge (a model is unbeaten) are fitted together with those that have the same blocks of models, or
+alone.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from imarena.ranking.resample import Units
 
 @dataclass(frozen=True)
 class CurvatureIndex:
-    """Sparse (Q * Q, K): where a cell's second derivatives in eta, in eta and aux, and in aux go."""
+    """Sparse (Q * Q, K): where to add a cell's second derivatives in eta, in eta and aux, and in aux."""
 
     eta: Any
     cross: Any
@@ -41,7 +41,7 @@ class CurvatureIndex:
 
 
 def curvature_index(problem: RatingProblem) -> CurvatureIndex:
-    """Prepare a problem."""
+    """Prepare the index for a problem."""
     from scipy.sparse import csr_matrix
 
     size = problem.n_linear + problem.n_aux
@@ -67,7 +67,7 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
 
 
 def _padded(matrix: Any) -> tuple[IntArray, FloatArray]:
-    """A sparse matrix as (K, width) columns and values; column -1 is no entry."""
+    """A sparse matrix as (K, width) columns and values; column -1 means no entry."""
     length = np.diff(matrix.indptr)
     width = int(length.max(initial=1))
     columns = np.full((length.size, width), -1, np.int64)
@@ -81,15 +81,15 @@ def _padded(matrix: Any) -> tuple[IntArray, FloatArray]:
 Flags = NDArray[np.bool_]
 
 BATCH_NUMBERS = 1_000_000
-"""Cells times rounds in one batch: keeps a batch's arrays in cache."""
+"""Cells times rounds in one batch, small enough to keep its arrays in the CPU cache."""
 SETTLED = 1e-7
-"""Largest last step in natural-log strength: 2e-5 Elo."""
+"""Largest last step of a converged round, in natural-log strength: 2e-5 Elo."""
 CHORD_STEPS = 25
 NEWTON_STEPS = 25
 NEWTON_NUMBERS = 4_000_000
-"""Entries of all information matrices of one batch."""
+"""Number of entries in all information matrices of one batch."""
 MOST_GROUPED = 100
-"""Models on the largest board whose unsettled rounds are grouped by their blocks: grouping takes m cubed."""
+"""Largest board (number of models) whose rounds are grouped by their blocks: grouping costs m cubed."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Replicates:
     beta: FloatArray
     aux: FloatArray
     alone: int
-    """How many rounds did not settle with the others, and were then fitted by blocks or alone."""
+    """How many rounds did not converge with the others and were then fitted by blocks or alone."""
 
 
 def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> Replicates:
@@ -126,7 +126,7 @@ def _draws(base: Fit, units: Units, rng: np.random.Generator, rounds: int) -> It
 
 
 def _unknown_places(base: Fit, rng: np.random.Generator, rounds: int) -> FloatArray:
-    """(R, m) what the data do not say about where blocks stand, drawn from the prior's posterior."""
+    """(R, m) random shifts of the blocks, whose positions the data do not fix, drawn from their posterior."""
     values, vectors = np.linalg.eigh(base.offset_covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     noise = rng.standard_normal((rounds, base.blocks.n)) @ root.T
@@ -134,7 +134,7 @@ def _unknown_places(base: Fit, rng: np.random.Generator, rounds: int) -> FloatAr
 
 
 def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
-    """Counts (K, 3, R) on all cells."""
+    """Refit the rounds with counts (K, 3, R) on all cells."""
     weighted = counts * base.cells.factor[:, None, None]
     inner = weighted if base.inside.all() else weighted[base.inside]
     parameters, settled = _settle(base, inner)
@@ -162,9 +162,9 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
 
 
 def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: FloatArray) -> IntArray:
-    """Fit rounds that fall into the same blocks together, into `theta` (m, R); returns the rounds that are left.
+    """Fit rounds with the same blocks together, into `theta` (m, R); returns the remaining rounds.
 
-    Only boards without covariates, anchors and extra parameters.
+    Only for boards without covariates, anchors and extra parameters.
     """
     m, likelihood = base.cells.n_models, base.problem.likelihood
     plain = likelihood.canonical and not likelihood.has_aux and base.problem.n_linear == m
@@ -204,7 +204,7 @@ def _settle(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
 
 
 def _centre_blocks(base: Fit, parameters: FloatArray) -> None:
-    """Give each block a mean strength of 0, in place: a step that was cut short moves it, and nothing else holds it."""
+    """Set each block's mean strength to 0, in place: a shortened step moves it, and nothing else fixes it."""
     of, strengths = base.blocks.of, parameters[: base.parameter.size]
     member = np.eye(base.blocks.n)[of]
     strengths -= member @ (member.T @ strengths / np.bincount(of)[:, None])
@@ -235,7 +235,7 @@ def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
 
 
 def _newton(problem: RatingProblem, start: FloatArray, counts: FloatArray) -> tuple[FloatArray, Flags]:
-    """Parameters (P + A, R) of all rounds, each with its own information, and which of them settled (R,)."""
+    """Parameters (P + A, R) of all rounds, each with its own information, and which of them converged (R,)."""
     rounds = counts.shape[2]
     parameters = np.repeat(start[:, None], rounds, axis=1)
     settled: Flags = np.zeros(rounds, bool)

@@ -10,7 +10,7 @@ from imarena.ranking.resample import Units
 
 
 def sandwich(base: Fit, units: Units) -> tuple[FloatArray, FloatArray]:
-    """Covariance of the strengths (m, m), blocks' unknown places included, and of the coefficients (p, p)."""
+    """Covariance of the strengths (m, m), including the blocks' unknown positions, and of the coefficients (p, p)."""
     scores = _scores(base)
     kept = np.repeat(base.inside, 3)
     if units.touches is not None:
@@ -34,11 +34,11 @@ def sandwich(base: Fit, units: Units) -> tuple[FloatArray, FloatArray]:
 
 
 def model_covariance(base: Fit) -> FloatArray:
-    """(m, m) inverse information: what the model says where resampling shows no variation (ties only)."""
+    """(m, m) inverse information: the model's own covariance, for cases without variation in resampling (ties only)."""
     free = np.flatnonzero(base.parameter >= 0)
     theta = np.zeros((base.cells.n_models,) * 2)
     theta[np.ix_(free, free)] = base.solution.inverse[: free.size, : free.size]
-    for block in np.unique(base.blocks.of[free]):  # the gauge's own variance, a common shift of a block, is not error
+    for block in np.unique(base.blocks.of[free]):  # the gauge's variance, a common shift of a block, is not an error
         members = base.blocks.of == block
         if not (base.parameter[members] < 0).any():
             turn = np.eye(members.size) - np.outer(members, members) / members.sum()
@@ -47,7 +47,7 @@ def model_covariance(base: Fit) -> FloatArray:
 
 
 def _scores(base: Fit) -> Any:
-    """(3 K, P + A) sparse: the score of one battle of each cell and outcome."""
+    """(3 K, P + A) sparse: the score vector of one battle of each cell and outcome."""
     from scipy.sparse import csr_matrix, diags, hstack
 
     problem, factor = base.problem, base.cells.factor[base.inside]

@@ -1,8 +1,8 @@
-"""Where the likelihood has no maximum: blocks of models that cannot be compared by the data alone.
+"""Boards whose likelihood has no maximum: blocks of models that the data alone cannot compare.
 
 A maximum exists among models that are strongly connected by "beat or tied" (Ford 1957). An unbeaten or a winless model
-is a block of its own; islands are blocks that never met. Within a block the fit is by maximum likelihood. The distance
-between blocks is not in the data, or only on one side of it.
+is a separate block; islands are blocks that never met. Within a block, the fit is by maximum likelihood. The data do
+not determine the distance between blocks, or bound it only on one side.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LOST_ALL = "lost every battle: no lower bound"
 NEVER_MET = "never met the other models"
 ONE_SIDED = "not bounded by the data"
 GROUPED = (NEVER_MET, ONE_SIDED)
-"""Notes of models whose group has no place on the scale; differences within the group are in the data."""
+"""Notes of models whose group has no position on the scale; the data do bound differences within the group."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ModelBlocks:
     of: IntArray
     n: int
     fixed: int | None
-    """The block that stays in place (the largest, or the anchored one); None where none stands out."""
+    """The block whose position is fixed (the largest, or the anchored one); None if there is no single largest one."""
     reference: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
     @property
@@ -36,12 +36,12 @@ class ModelBlocks:
         return self.n == 1
 
     def inside(self, cells: PairCells) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """(K,) True for cells whose two models are in one block."""
+        """(K,) True for cells whose models are in the same block."""
         return np.asarray(self.of[cells.left] == self.of[cells.right])
 
 
 def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None) -> ModelBlocks:
-    """Split the models. Anchored models hold together by definition. Names and order play no part."""
+    """Split the models into blocks. Anchored models share a block by definition. Names and order do not matter."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -69,7 +69,7 @@ def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.b
 
 
 def block_labels(cells: PairCells, counts: FloatArray) -> IntArray:
-    """(R, m) the first model of each model's block, as `find_blocks` splits them, in rounds of `counts` (K, 3, R)."""
+    """(R, m) the first model of each model's block (see `find_blocks`), for rounds with `counts` (K, 3, R)."""
     m, rounds = cells.n_models, counts.shape[2]
     scored = np.zeros((m * m, rounds), np.float32)
     np.add.at(scored, cells.left * m + cells.right, counts[:, 0] + counts[:, 1])
@@ -82,7 +82,7 @@ def block_labels(cells: PairCells, counts: FloatArray) -> IntArray:
 
 
 def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> list[Notice]:
-    """What the user should know about the blocks."""
+    """Notices for the user about the blocks."""
     if blocks.whole:
         return []
     notices: list[Notice] = []
@@ -98,9 +98,9 @@ def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> 
 
 
 def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
-    """Models whose distance to the board's centre is not in the data, by place, with the reason in a few words.
+    """Models, by index, whose distance to the board's centre the data do not bound, each with a short reason.
 
-    These have no interval: its ends would be the prior's and not the data's.
+    These have no interval: its ends would come from the prior, not from the data.
     """
     if blocks.whole:
         return {}
@@ -120,7 +120,7 @@ def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
 
 
 def _alone(cells: PairCells, blocks: ModelBlocks) -> dict[int, bool]:
-    """Models that are a block of their own: True for one that won every battle, False for one that lost them all."""
+    """Models that are a separate block: True if the model won every battle, False if it lost every battle."""
     points, battles = _record(cells)
     single = np.bincount(blocks.of, minlength=blocks.n)[blocks.of] == 1
     swept = single & (battles > 0) & ((points == battles) | (points == 0))
@@ -137,7 +137,7 @@ def _record(cells: PairCells) -> tuple[FloatArray, FloatArray]:
 
 
 def _islands(cells: PairCells) -> IntArray:
-    """(m,) the group of models, from 0, that a model is linked to by battles of any outcome."""
+    """(m,) the group of each model, from 0; models in a group are linked by battles with any outcome."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

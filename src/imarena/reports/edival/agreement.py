@@ -1,4 +1,4 @@
-"""How often yes-or-no verdicts about edits are those of people: accuracy, PLCC, Cohen's kappa, F1; and the ceiling."""
+"""Agreement of yes-or-no verdicts about edits with people: accuracy, PLCC, Cohen's kappa, F1, and the ceiling."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from imarena.stats import cohen_kappa, pearson
 
 @dataclass(frozen=True)
 class BinaryAgreement:
-    """One judge against people on one edit type (`overall`: on all). Figures are None where they are not defined."""
+    """One judge against people on one edit type (`overall`: on all). Figures are None if undefined."""
 
     judge: str
     type: str
@@ -24,13 +24,13 @@ class BinaryAgreement:
     kappa: float | None
     f1: float | None
     threshold: float | None = None
-    """Where a score was turned into yes or no: at or above this."""
+    """For a judge with scores: the score from which the answer counts as yes."""
 
 
 def binary_agreement(
     judge: str, kind: str, said: Sequence[bool], people: Sequence[bool], threshold: float | None = None
 ) -> BinaryAgreement:
-    """The figures of one judge's answers and the people's, in the same order."""
+    """The figures from the answers of one judge and of people, in the same order."""
     n = len(said)
     if not n:
         return BinaryAgreement(judge, kind, 0, None, None, None, None, threshold)
@@ -44,7 +44,7 @@ def binary_agreement(
 
 
 def best_threshold(scores: Sequence[float], people: Sequence[bool]) -> float:
-    """The threshold of a score with the highest accuracy on these very edits: a baseline at its best (section 2.5)."""
+    """The score threshold with the highest accuracy on these same edits: a baseline at its best (section 2.5)."""
     order = sorted(set(scores))
     middles = [order[0] - 1.0, *((a + b) / 2 for a, b in pairwise(order)), order[-1] + 1.0]
     values, truth = np.asarray(scores), np.asarray(people)
@@ -52,7 +52,7 @@ def best_threshold(scores: Sequence[float], people: Sequence[bool]) -> float:
 
 
 def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, int]:
-    """The share of pairs of raters of the same output who agree, and the number of pairs."""
+    """The share of agreeing pairs among all pairs of raters of the same output, and the number of pairs."""
     same = pairs = 0
     for given in marks.values():
         yes = sum(given)
@@ -63,7 +63,7 @@ def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, in
 
 
 def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, int]) -> Table:
-    """Figure 4 and table 13: agreement with people by type, with that among raters."""
+    """Figure 4 and table 13: agreement with people by type, and among raters."""
     rows = [
         (line.type, line.judge, line.n, percent(line.accuracy), line.plcc, line.kappa, line.f1, line.threshold)
         for line in lines
@@ -85,13 +85,13 @@ def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, 
 
 @dataclass(frozen=True)
 class StyleAnswer:
-    """What a model and people say about the style of one output; None: no answer."""
+    """The answers of a model and of people about the style of one output; None: no answer."""
 
     judge: str
     editor: str
     mode: str
     shape: str
-    """Of the source image: `square` or `padded`."""
+    """Shape of the source image: `square` or `padded`."""
     yes: bool | None
     why: str = ""
     """Why there is no answer."""
@@ -99,7 +99,7 @@ class StyleAnswer:
 
 
 def style_table(answers: Sequence[StyleAnswer]) -> Table:
-    """Share of yes by judge, editor, mode and shape; beside it that of people, and how often the two agree."""
+    """Share of yes by judge, editor, mode and shape, that of people, and how often the two agree."""
     groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
     for one in answers:
         groups.setdefault((one.judge, one.editor, one.mode, one.shape), []).append(one)

@@ -1,4 +1,4 @@
-"""EdiVal's figures of each editor and turn: success, consistency, quality, overall; fronts and tool swaps."""
+"""EdiVal's figures per editor and turn: success, consistency, quality, overall; Pareto fronts and tool swaps."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,31 +11,31 @@ from imarena.stats import Figure, pearson, spearman
 OverallRule = Literal["per-turn", "paper-o4"]
 MULTI, COMPLEX, SINGLE = "multi_turn", "complex", "single"
 PASS_CONSISTENCY, PASS_QUALITY = 0.90, 6.0
-"""Figure 1's two lines: CC of 90 and VQ of 6."""
+"""The two thresholds of figure 1: CC of 90 and VQ of 6."""
 
 
 @dataclass(frozen=True)
 class TurnFigures:
-    """The figures of one editor at one turn. Shares and likenesses are 0 to 1; None where nothing can be counted."""
+    """The figures of one editor at one turn. Shares and similarities are 0 to 1; None without data."""
 
     editor: str
     mode: str
     turn: int
     images: int
-    """Images with outputs through this turn."""
+    """Number of images with outputs up to this turn."""
     undecided: int
-    """Of those, images with an edit that the tools could not decide. They are no part of `image_success`: with another
-    edit that failed they would only ever count against the editor."""
+    """Number of those images with an edit that the tools could not decide. `image_success` leaves them out: because of
+    other edits that failed, they could only count against the editor."""
     image_success: float | None
     task_success: float | None
-    """Of the edits of this turn, those carried out (the marginal rate)."""
+    """Share of this turn's edits that were carried out (the marginal rate)."""
     all_tasks: float | None
-    """Of all edits up to this turn, those carried out."""
+    """Share of all edits up to this turn that were carried out."""
     consistency: float | None
     quality: float | None
     base_quality: float | None
     passes: float | None
-    """The share of images with CC of 90 and VQ of 6 at least."""
+    """Share of images with a CC of at least 90 and a VQ of at least 6."""
 
     @property
     def quality_shift(self) -> float | None:
@@ -54,7 +54,7 @@ def geometric_mean(following: float | None, consistency: float | None) -> float 
 
 
 def turn_figures(outputs: Sequence[ScoredOutput], editor: str, mode: str, turn: int) -> TurnFigures:
-    """The figures of these outputs, all of one editor, mode and turn."""
+    """Compute the figures of outputs of one editor, mode and turn."""
     decided = [o.success for o in outputs if o.edits and all(edit.passed is not None for edit in o.edits)]
     edits = [edit.passed for o in outputs for edit in o.edits]
     both = [
@@ -73,7 +73,7 @@ def turn_figures(outputs: Sequence[ScoredOutput], editor: str, mode: str, turn: 
 
 
 def all_figures(scored: ScoredSet, mode: str) -> list[TurnFigures]:
-    """Every editor and turn of a mode."""
+    """The figures of every editor and turn of a mode."""
     return [
         turn_figures(found, editor, mode, turn)
         for editor in scored.editors(mode)
@@ -83,7 +83,7 @@ def all_figures(scored: ScoredSet, mode: str) -> list[TurnFigures]:
 
 
 def pooled_overall(scored: ScoredSet, editor: str, mode: str) -> float | None:
-    """Section O.4: the mean over turns of the image success rate, by type and then averaged, times the mean CC."""
+    """Section O.4: geometric mean of the mean CC and the mean over turns of image success (averaged over types)."""
     rates = []
     for turn in scored.turns:
         by_type: dict[str, list[bool | None]] = {}
@@ -107,7 +107,7 @@ def type_rates(outputs: Iterable[ScoredOutput], mode: str) -> dict[str, tuple[fl
 
 
 def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
-    """Those that no other one beats: higher is better on both axes."""
+    """The points that no other point beats; higher is better on both axes."""
     return sorted(
         name
         for name, (x, y) in points.items()
@@ -117,7 +117,7 @@ def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
 
 @dataclass(frozen=True)
 class ToolSwap:
-    """One figure by two sets of tools over (editor, turn): how alike they are."""
+    """How similar one figure is for two sets of tools, over (editor, turn)."""
 
     figure: str
     default: str
@@ -128,7 +128,7 @@ class ToolSwap:
 
 
 def tool_swap(default: ScoredSet, variant: ScoredSet, mode: str) -> list[ToolSwap]:
-    """Image success, task success, consistency, quality and overall by two sets of tools."""
+    """Compare image success, task success, consistency, quality and overall of two sets of tools."""
     left = {(f.editor, f.turn): f for f in all_figures(default, mode)}
     right = {(f.editor, f.turn): f for f in all_figures(variant, mode)}
     swaps = []

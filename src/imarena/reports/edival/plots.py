@@ -1,4 +1,4 @@
-"""Plots of EdiVal's figures: the Pareto fronts of each pair of axes and turn, and trends over turns."""
+"""Plots of EdiVal's figures: Pareto fronts for each pair of axes and turn, and trends over turns."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ _AXES = {"IF": "image_success", "CC": "consistency", "VQ": "quality"}
 
 
 def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
-    """Name, caption and chart of the front of each pair of axes and turn that has two editors at least."""
+    """Name, caption and chart of the front for each pair of axes and turn with at least two editors."""
     figures = all_figures(scored, mode)
     for turn in scored.turns:
         here = [one for one in figures if one.turn == turn]
@@ -25,7 +25,7 @@ def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def save_fronts(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
-    """One PNG for each front."""
+    """Save one PNG per front."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -39,7 +39,7 @@ def _saved(chart: Any, path: Path) -> Path:
 
 
 def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
-    """Editors as points, those on the front joined; None where fewer than two have both figures."""
+    """Editors as points, with a line along the front; None if fewer than two have both figures."""
     import altair
 
     alt: Any = altair
@@ -67,7 +67,7 @@ def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
 
 
 def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
-    """Luminance drift (figure 26), the last instruction by turn or C (figures 5 and 25), and who passes (figure 1)."""
+    """Luminance drift (figure 26), success on the last instruction (figures 5 and 25), images that pass (figure 1)."""
     figures = all_figures(scored, mode)
     label = "C" if mode == COMPLEX else "turn"
     lines = {
@@ -89,7 +89,7 @@ def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
-    """One PNG for each trend."""
+    """Save one PNG per trend."""
     return [_saved(chart, folder / f"{name}.png") for name, _, chart in trends(scored, mode)]
 
 
@@ -105,7 +105,7 @@ def edival_charts(scored: ScoredSet) -> list[Chart]:
 
 
 def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float]]:
-    """(editor, turn, mean of the 99.9% quantile); turn 0 is the base image of the editor's own first outputs."""
+    """(editor, turn, mean of the 99.9% quantile); turn 0 is the base images of the editor's first outputs."""
     points: list[tuple[str, int, float]] = []
     for editor in scored.editors(mode):
         for turn in scored.turns:
@@ -119,7 +119,7 @@ def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float
 
 
 def line_chart(points: list[tuple[str, int, float]], across: str, up: str) -> Any:
-    """A line for each editor; None where there is nothing to draw."""
+    """One line per editor; None if there is nothing to draw."""
     import altair
 
     alt: Any = altair

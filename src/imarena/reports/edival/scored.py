@@ -1,4 +1,4 @@
-"""EdiVal's scores of single outputs, as reports read them."""
+"""EdiVal's scores of single outputs, in the form that reports use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ class ScoredEdit:
 
 @dataclass(frozen=True)
 class ScoredOutput:
-    """One output of one editor, with what EdiVal says about it; None or empty where it says nothing."""
+    """One output of one editor with EdiVal's results; None or empty if there is no result."""
 
     item: str
     editor: str
     mode: str
     turn: int
     edits: tuple[ScoredEdit, ...] = ()
-    """Those up to this turn: in multi-turn mode each against the turn before, in complex mode all against the base."""
+    """The edits up to this turn, in multi-turn mode each against the turn before, in complex mode against the base."""
     consistency: Mapping[str, float] = field(default_factory=dict)
     quality: Mapping[str, float] = field(default_factory=dict)
     square: bool = True
@@ -31,16 +31,16 @@ class ScoredOutput:
     resized: bool = False
     latency_s: float | None = None
     connector: str = ""
-    """How the instructions of a complex edit were joined; empty: by default."""
+    """How the instructions of a complex edit were joined; empty for the default."""
 
     @property
     def marginal(self) -> bool | None:
-        """Whether the edit of this turn itself was carried out."""
+        """Was this turn's own edit carried out? None: undecided."""
         return self.edits[-1].passed if self.edits else None
 
     @property
     def success(self) -> bool | None:
-        """Whether every edit up to this turn was carried out."""
+        """Was every edit up to this turn carried out? None: undecided."""
         passed = [edit.passed for edit in self.edits]
         if False in passed:
             return False
@@ -49,15 +49,15 @@ class ScoredOutput:
 
 @dataclass(frozen=True)
 class ScoredSet:
-    """All outputs of a report, those that are missing, and the tools that made the scores."""
+    """All outputs of a report, the missing ones, and the tools that made the scores."""
 
     outputs: tuple[ScoredOutput, ...]
     missing: Mapping[tuple[str, str, int], int] = field(default_factory=dict)
-    """(editor, mode, turn): images without an output there."""
+    """(editor, mode, turn) -> number of images without an output."""
     tools: Mapping[str, str] = field(default_factory=dict)
     name: str = "edival"
     unscored: Mapping[str, int] = field(default_factory=dict)
-    """Why outputs have no score in a dimension, and how many."""
+    """Reason for missing scores in a dimension -> number of outputs."""
 
     @property
     def turns(self) -> list[int]:
@@ -74,7 +74,7 @@ class ScoredSet:
 
 
 def complete_cases(scored: ScoredSet) -> ScoredSet:
-    """Only images for which the editor gave every turn in that mode."""
+    """Keep only images for which the editor has an output for every turn in that mode."""
     last = max(scored.turns, default=0)
     turns: dict[tuple[str, str, str], set[int]] = {}
     for output in scored.outputs:
@@ -90,6 +90,6 @@ def percent(share: float | None) -> float | None:
 
 
 def known_mean(values: Sequence[float | None]) -> float | None:
-    """The mean of what is there; None where nothing is."""
+    """The mean of the known values; None if there are none."""
     there = [float(value) for value in values if value is not None]
     return sum(there) / len(there) if there else None

@@ -1,4 +1,4 @@
-"""EdiVal's tables, in the form of the paper's. Shares are in percent."""
+"""EdiVal's tables in the form of the paper. Shares are in percent."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def _by_turn(scored: ScoredSet, mode: str) -> dict[str, dict[int, TurnFigures]]:
 def _wide(
     scored: ScoredSet, mode: str, title: str, groups: Sequence[tuple[str, Take, str]], notes: Sequence[str] = ()
 ) -> Table:
-    """One row per editor, and for each figure a column per turn."""
+    """One row per editor, with one column per figure and turn."""
     turns = scored.turns
     columns = [Column("editor")]
     columns += [Column(f"{name} {_label(mode, turn)}", spec) for name, _, spec in groups for turn in turns]
@@ -50,7 +50,7 @@ def _wide(
 
 
 def edit_type_table(scored: ScoredSet) -> Table:
-    """Table 2: how many edits of each type there are on each turn."""
+    """Table 2: number of edits of each type at each turn."""
     counts: Counter[tuple[str, int]] = Counter()
     seen: set[tuple[str, int]] = set()
     for output in scored.outputs:
@@ -104,7 +104,7 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
 
 
 def quality_table(scored: ScoredSet, mode: str) -> Table:
-    """Tables 4, 26 and 27: quality, how far it moved from the base images, and luminance."""
+    """Tables 4, 26 and 27: quality, its change from the base images, and luminance."""
 
     def light(name: str) -> Callable[[str, int], float | None]:
         def take(editor: str, turn: int) -> float | None:
@@ -136,7 +136,7 @@ def quality_table(scored: ScoredSet, mode: str) -> Table:
 
 
 def other_quality_table(scored: ScoredSet, mode: str) -> Table:
-    """Measures of quality beside the main one: a model asked zero-shot (appendix N), plausibility, aesthetics."""
+    """Additional quality measures: a model asked zero-shot (appendix N), plausibility, aesthetics."""
     known = {name for output in scored.outputs for name in output.quality}
     names = sorted(
         name for name in known if name in ("plausibility", "aesthetics") or name.endswith("_quality")
@@ -162,7 +162,7 @@ def other_quality_table(scored: ScoredSet, mode: str) -> Table:
 
 
 def success_table(scored: ScoredSet, mode: str) -> Table:
-    """Tables 16 and 19: image success, all tasks so far, and the edit of the turn itself (figures 5 and 25)."""
+    """Tables 16 and 19: image success, all tasks so far, and the turn's own edit (figures 5 and 25)."""
     return _wide(
         scored, mode, f"Success rates ({MODE_TITLES[mode]}), percent",
         (
@@ -210,7 +210,7 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
 
 
 def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dict[str, int]:
-    """Tables 10 and 11: places by CC at the last turn."""
+    """Tables 10 and 11: ranks by CC at the last turn."""
     last = max(scored.turns, default=0)
     means = {
         editor: known_mean([o.consistency.get("consistency") for o in found])
@@ -222,7 +222,7 @@ def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dic
 
 
 def modes_table(scored: ScoredSet) -> Table:
-    """Table 15: the last turn step by step against all instructions in one prompt."""
+    """Table 15: the last turn of step-by-step editing against all instructions in one prompt."""
     last = max(scored.turns, default=0)
     step, once = _by_turn(scored, MULTI), _by_turn(scored, COMPLEX)
     rows = []
@@ -236,7 +236,7 @@ def modes_table(scored: ScoredSet) -> Table:
 
 
 def connector_table(scored: ScoredSet) -> Table:
-    """Tables 5 and 12: complex prompts by the way in which instructions are joined."""
+    """Tables 5 and 12: complex prompts by how the instructions are joined."""
     last = max(scored.turns, default=0)
     groups: dict[tuple[str, str], list[ScoredOutput]] = {}
     for output in scored.outputs:
@@ -250,7 +250,7 @@ def connector_table(scored: ScoredSet) -> Table:
 
 
 def passing_table(scored: ScoredSet, mode: str) -> Table:
-    """Figure 1: the share of images that pass CC 90 and VQ 6."""
+    """Figure 1: the share of images with a CC of at least 90 and a VQ of at least 6."""
     return _wide(
         scored, mode, f"Images with CC of 90 and VQ of 6 at least ({MODE_TITLES[mode]}), percent",
         (("passes", lambda f: percent(f.passes), ".2f"),),
@@ -259,7 +259,7 @@ def passing_table(scored: ScoredSet, mode: str) -> Table:
 
 
 def pareto_table(scored: ScoredSet, mode: str) -> Table:
-    """Figures 10, 14 and 15: which editors no other one beats, for each pair of axes and turn."""
+    """Figures 10, 14 and 15: the editors that no other one beats, for each pair of axes and turn."""
     axes: dict[str, Take] = {
         "IF": lambda f: f.image_success, "CC": lambda f: f.consistency, "VQ": lambda f: f.quality,
     }  # fmt: skip
@@ -298,7 +298,7 @@ def replace_table(scored: ScoredSet, mode: str) -> Table:
 
 
 def count_table(scored: ScoredSet, mode: str) -> Table:
-    """What the figures rest on: outputs, missing ones, edits that the tools could not decide, other sizes."""
+    """The counts behind the figures: outputs, missing ones, edits that the tools could not decide, other sizes."""
     rows = []
     for editor in scored.editors(mode):
         for turn in scored.turns:
@@ -332,7 +332,7 @@ def swap_table(swaps: Sequence[ToolSwap]) -> Table:
 
 
 def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
-    """Tables 8, 10 and 11: each set of tools, with its figures by turn and the rank of the last one."""
+    """Tables 8, 10 and 11: each set of tools, with its figures by turn and the rank at the last turn."""
     turns = sorted({turn for scored in sets for turn in scored.turns})
     takes: tuple[tuple[str, Take], ...] = (
         ("image", lambda f: f.image_success), ("task", lambda f: f.task_success), ("CC", lambda f: f.consistency),
@@ -366,7 +366,7 @@ def _parts(tool: str) -> tuple[str, str]:
 
 
 def report_tables(scored: ScoredSet, rule: OverallRule = "per-turn") -> list[Table]:
-    """All tables for which there are data, the most asked for first."""
+    """All tables for which there are data, the most useful ones first."""
     tables: list[Table] = []
     for mode in (MULTI, "single", COMPLEX):
         if not scored.editors(mode):

@@ -1,1 +1,1 @@
-"""Pages of the static leaderboard site, from published records alone."""
+"""Pages of the static leaderboard site, made only from published records."""

@@ -1,4 +1,4 @@
-"""What the pages of a static leaderboard site show. Every name and text is as it may be published."""
+"""The content of the pages of a static leaderboard site. All names and texts are ready for publication."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ _STEPS = 10
 
 @dataclass(frozen=True)
 class WinCounts:
-    """One model against another, seen from the first."""
+    """Results of one model against another, from the first one's view."""
 
     wins: int
     losses: int
@@ -23,17 +23,17 @@ class WinCounts:
 
     @property
     def battles(self) -> int:
-        """All of them."""
+        """Number of all battles."""
         return self.wins + self.losses + self.ties
 
     @property
     def share(self) -> float | None:
-        """Share won, ties counted half; None without battles."""
+        """Share won, with ties as half a win; None without battles."""
         return (self.wins + self.ties / 2) / self.battles if self.battles else None
 
     @property
     def shade(self) -> str:
-        """The class of a cell of the win matrix."""
+        """The CSS class of a cell of the win matrix."""
         return "" if self.share is None else f"w{round(self.share * _STEPS)}"
 
 
@@ -48,17 +48,17 @@ class IntervalBar:
 
 @dataclass(frozen=True)
 class SiteBoard:
-    """A board on a page of its own."""
+    """A board with its own page."""
 
     file: str
     title: str
-    """Whose verdicts."""
+    """Whose verdicts the board is made from."""
     ranking: Ranking
     duels: Mapping[tuple[str, str], WinCounts] = field(default_factory=dict)
     scope: str = ""
-    """The group of items, such as `task: colour`; empty: all items."""
+    """The group of items, such as `task: colour`; empty for all items."""
     number: int = 0
-    """The board among those of the whole site."""
+    """The board's number on the whole site."""
 
     @property
     def conclusion(self) -> str:
@@ -67,17 +67,17 @@ class SiteBoard:
 
     @property
     def standings(self) -> Table:
-        """The standings as `imarena rank` prints them."""
+        """The standings in the form that `imarena rank` prints."""
         return standings_table(self.ranking, "report").filled
 
     @property
     def more_tables(self) -> list[Table]:
-        """What the method adds to the standings."""
+        """Further tables of the method, after the standings."""
         return board_tables(self.ranking)[1:]
 
     @property
     def bars(self) -> list[IntervalBar]:
-        """One per model."""
+        """One interval bar per model."""
         models = self.ranking.models
         ends = [end for one in models for end in (one.rating, one.low, one.high) if end is not None]
         if not ends:
@@ -91,7 +91,7 @@ class SiteBoard:
 
     @property
     def models(self) -> list[str]:
-        """From best to worst."""
+        """The models from best to worst."""
         return [standing.model for standing in self.ranking.models]
 
     def place(self, standing: Standing) -> tuple[Cell, ...]:
@@ -105,7 +105,7 @@ class SiteBoard:
         )  # fmt: skip
 
     def duel(self, one: str, other: str) -> WinCounts:
-        """How one model did against another."""
+        """The results of one model against another."""
         return self.duels.get((one, other), WinCounts(0, 0, 0))
 
 
@@ -120,7 +120,7 @@ class SiteImage:
 
 @dataclass(frozen=True)
 class SiteExample:
-    """An output of a model, and how it did against the outputs of others for the same item."""
+    """An output of a model, and its results against other models' outputs for the same item."""
 
     key: str
     instruction: str
@@ -133,14 +133,14 @@ class SiteExample:
 
 @dataclass(frozen=True)
 class ModelPage:
-    """What is known about one model."""
+    """The page of one model."""
 
     file: str
     model: str
     board: SiteBoard
     """The site's first board: opponents, groups and examples are about it."""
     places: Sequence[tuple[SiteBoard, tuple[Cell, ...]]]
-    """Each board that the model is on, with the cells of `PLACE_COLUMNS`."""
+    """Each board with the model, and its cells of `PLACE_COLUMNS`."""
     opponents: Sequence[tuple[str, WinCounts]]
     groups: Table
     best: Sequence[SiteExample] = ()
@@ -148,7 +148,7 @@ class ModelPage:
 
     @property
     def place_table(self) -> Table:
-        """The model's place on each board."""
+        """The model's rank and rating on each board."""
         return Table(PLACE_COLUMNS, tuple(cells for _, cells in self.places))
 
 
@@ -169,19 +169,19 @@ class Site:
     title: str
     boards: Sequence[SiteBoard]
     groups: Mapping[int, Sequence[SiteBoard]]
-    """Boards of single groups of items, by the number of the board that they are part of."""
+    """Boards of groups of items, by the number of the board that they belong to."""
     models: Sequence[ModelPage]
     facts: str
     left_out: Mapping[str, int]
-    """Images that are not published, by reason."""
+    """Number of images that are not published, by reason."""
     images: int = 0
-    """Image files of the site."""
+    """Number of image files of the site."""
     battles: int = 0
     parts: int = 0
-    """Files that hold the battles."""
+    """Number of files with battles."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The values of each label of items."""
 
     def model_file(self, model: str) -> str:
-        """The page of a model; empty where it has none."""
+        """The file of a model's page; empty if it has none."""
         return next((page.file for page in self.models if page.model == model), "")

@@ -1,4 +1,4 @@
-"""Writes the site: pages by templates, and the data of the battle explorer as script files that also load from disk."""
+"""Write the site: pages from templates, and the battle explorer's data as script files that also load from disk."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def write_site_pages(folder: Path, site: Site) -> Path:
 
 
 def write_site_part(folder: Path, number: int, items: Sequence[Any], battles: Sequence[Any]) -> None:
-    """Write one part of the battles: items, and battles that name them by their place."""
+    """Write one part of the battles: items, and battles that refer to items by index."""
     _write(folder / "data" / f"battles-{number}.js", _script("imarenaSite.part", number, [items, battles]))
 
 
@@ -53,7 +53,7 @@ def _explorer_facts(site: Site) -> dict[str, Any]:
 
 
 def _script(function: str, *values: Any) -> str:
-    """A call with JSON arguments. All but ASCII is escaped, and `<` too: no text can end a script or be read as one."""
+    """A function call with JSON arguments. Non-ASCII characters and `<` are escaped: no text can end the script."""
     arguments = ",".join(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c") for value in values)
     return f"{function}({arguments});\n"
 

@@ -1,4 +1,4 @@
-"""CSV: all digits, an empty cell where there is no value, and no cell that a spreadsheet runs as a formula."""
+"""CSV with all digits, empty cells for missing values, and no cell that a spreadsheet would run as a formula."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 def to_csv(table: Table) -> str:
     """The table without its title and notes. A column of ranges becomes two: `NAME low` and `NAME high`.
 
-    Control characters but line breaks are shown as codes: none of them turns the direction of what follows.
+    Control characters except line breaks are shown as codes, so that none can reverse the text direction.
     """
     ranged = [any(isinstance(row[index], Range) for row in table.rows) for index in range(len(table.columns))]
     names: list[str] = []
@@ -29,7 +29,7 @@ def to_csv(table: Table) -> str:
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """Write the table into a file."""
+    """Write the table to a file."""
     try:
         path.write_text(to_csv(table), encoding="utf-8", newline="")
     except OSError as error:
@@ -37,7 +37,7 @@ def write_csv(table: Table, path: Path) -> None:
 
 
 def csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Header and rows as lines of CSV, one by one; any value is allowed, text is made safe."""
+    """Yield header and rows as lines of CSV; any value is allowed, text is made safe."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in names])
@@ -50,14 +50,14 @@ def csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator
 
 
 def whole_number(value: float) -> float:
-    """A count of battles, which weights may make fractional: a whole one is written as an integer."""
+    """A count of battles as an integer if it is whole; weights may make it fractional."""
     return int(value) if float(value).is_integer() else value
 
 
 def safe_cell(value: object) -> object:
-    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text.
+    """Make text safe: a leading apostrophe keeps a spreadsheet from running it as a formula.
 
-    A bare carriage return would end the row, and what follows would start a cell: `csv` quotes line feeds only.
+    Bare carriage returns become line feeds, because `csv` does not quote them and they would end the row.
     """
     if not isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""HTML through jinja2 templates of this package, which escape every value. Templates of Markdown name their filter."""
+"""HTML from this package's jinja2 templates, which escape every value. Markdown templates name their filter."""
 
 import re
 from functools import cache
@@ -17,22 +17,22 @@ def to_html(table: Table) -> str:
 
 
 def render_template(name: str, **values: Any) -> str:
-    """A page by the template `name` of `imarena/reports/templates`."""
+    """Render the template `name` of `imarena/reports/templates`."""
     return str(_environment().get_template(name).render(**values))
 
 
 def _breakable(text: str) -> Any:
-    """Escaped, and a line may break after underscores: names of tasks have no other place."""
+    """Escape text and allow line breaks after underscores, since task names have no spaces."""
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in _AFTER_UNDERSCORE.split(printable(text)))
 
 
 def _prose(text: str) -> Any:
-    """Escaped, with code where the text has backticks."""
+    """Escape text and show parts in backticks as code."""
     from markupsafe import Markup, escape
 
-    parts = _CODE.split(printable(text))  # every second part was between backticks
+    parts = _CODE.split(printable(text))  # every second part is between backticks
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )

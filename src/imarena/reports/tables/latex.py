@@ -1,6 +1,6 @@
-"""LaTeX tables for a paper: booktabs, decimals below each other, minus signs, no empty columns.
+"""LaTeX tables for a paper: booktabs, aligned decimals, minus signs, no empty columns.
 
-Only booktabs is needed. A column of numbers has one format, so that `r` aligns its decimals; where formats differ,
+Only booktabs is needed. A column of numbers has one format, so that `r` aligns its decimals; if formats differ,
 invisible digits fill the gap. A range takes two columns, with " to " between them.
 """
 
@@ -14,21 +14,21 @@ SPECIAL = {
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}", "–": "--", "—": "---",
     "…": r"\ldots{}", "·": r"\textperiodcentered{}", "\u00a0": "~", "\u2212": "$-$",
 }  # fmt: skip
-"""Brackets and stars too: at the start of a row they would belong to the line break before it."""
+"""Includes brackets and stars, which at the start of a row would be arguments of the line break before it."""
 PACKAGES = r"% Needs \usepackage{booktabs}."
 LONG_PACKAGES = r"% Needs \usepackage{array,booktabs,longtable}."
 PAGE_LETTERS = 230
-"""Letters of the small type in a line of a document's page (A3, landscape)."""
+"""Characters in small type per line of a document's page (A3, landscape)."""
 GAP_LETTERS = 3
 LONG_TEXT = 24
-"""Columns of longer text may fold."""
+"""Columns with longer text than this may fold."""
 _SEPARATORS = re.compile(r"(?<=[,|/:;_=])(?! )|(?<=[a-z0-9]-)")
 _STACKED = re.compile(r" |(?<=_)(?=.)")
 _LIGATURES = re.compile(r"(?<=[-',!?])(?=[-',`])")
 
 
 def to_latex(table: Table) -> str:
-    """A `tabular`; title, notes and signature stand above it as comments, the signature also below in small type."""
+    """A `tabular` with title, notes and signature above it as comments, and the signature below it in small type."""
     shown = table.filled
     shape, head, body = _parts(shown, fitted=False)
     lines = [PACKAGES, *_comments(shown), rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule"]
@@ -36,7 +36,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_long_latex(table: Table) -> str:
-    """A `longtable` in small type for a document: pages break it, and columns of long text fold to the page's width."""
+    """A `longtable` in small type for a document: it breaks across pages, and long text folds to the page's width."""
     shown = table.filled
     shape, head, body = _parts(shown, fitted=True)
     lines = [LONG_PACKAGES, *_comments(shown), r"{\footnotesize", rf"\begin{{longtable}}{{{shape}}}"]
@@ -53,7 +53,7 @@ def _signature(shown: Table) -> list[str]:
 
 
 def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
-    """The shape of the columns, the row of headings, and the other rows."""
+    """The column specification, the row of headings, and the other rows."""
     columns = range(len(shown.columns))
     ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in columns]
     decimals = [_decimals(shown, column) for column in columns]
@@ -79,7 +79,7 @@ def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
 
 
 def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
-    """Columns of text that fold, so that the table is no wider than a page: those of long text share what is left."""
+    """The columns that must fold so that the table fits the page; those with long text share the remaining width."""
     sizes = _sizes(shown, stacked=True)
     long = [
         column
@@ -97,7 +97,7 @@ def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
 
 
 def _sizes(shown: Table, *, stacked: bool) -> list[int]:
-    """Letters of each column; with stacked headings, the longest of a heading's lines counts."""
+    """Width of each column in characters; with stacked headings, the longest line of a heading counts."""
     heads = [_STACKED.split(column.title) if stacked else [column.title] for column in shown.columns]
     return [
         max(map(len, [*head, *(shown.text(row, column) for row in shown.rows)])) for column, head in enumerate(heads)
@@ -105,23 +105,23 @@ def _sizes(shown: Table, *, stacked: bool) -> list[int]:
 
 
 def _room(ranged: list[bool]) -> int:
-    """Letters of a line that the gaps between columns leave."""
+    """Characters per line that remain between the gaps of columns."""
     return PAGE_LETTERS - sum(GAP_LETTERS * (2 if pair else 1) for pair in ranged)
 
 
 def _foldable(text: str) -> str:
-    """Text that also breaks after separators of settings, signatures and paths."""
+    """Text that may also break after separators in settings, signatures and paths."""
     return r"\allowbreak{}".join(escape_latex(part) for part in _SEPARATORS.split(text))
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text so that LaTeX prints it literally."""
     apart = _LIGATURES.sub("\0", printable(text))
     return "".join("{}" if letter == "\0" else SPECIAL.get(letter, letter) for letter in apart)
 
 
 def latex_number(text: str) -> str:
-    """A formatted number with mathematical signs instead of a hyphen."""
+    """A formatted number with mathematical signs instead of hyphens."""
     if text in ("inf", "-inf"):
         return r"$\infty$" if text == "inf" else r"$-\infty$"
     return escape_latex(text).replace("-", "$-$").replace("+", "$+$")
@@ -157,13 +157,13 @@ def _decimals(table: Table, column: int) -> int:
 
 
 def _places(text: str) -> int:
-    """Digits after the point."""
+    """Number of digits after the decimal point."""
     match = re.fullmatch(r"-?[\d,]*\.(\d+)%?", text)
     return len(match[1]) if match else 0
 
 
 def _padding(text: str, decimals: int) -> str:
-    """Invisible digits that bring the point to the place where the column has it."""
+    """Invisible digits that align the decimal point with the column's."""
     own = _places(text)
     if own == decimals or not re.fullmatch(r"-?[\d,]+(?:\.\d+)?", text):
         return ""
@@ -179,5 +179,5 @@ def _row(cells: list[str]) -> str:
 
 
 def breakable(signature: str) -> str:
-    """A signature that a line may break after every part of."""
+    """A signature that may break after every part."""
     return r" \textbar{} ".join(escape_latex(part) for part in signature.split("|"))

@@ -1,11 +1,11 @@
-"""Markdown tables (GitHub's). Text is printed as it is: no name becomes a link, a tag or a second column."""
+"""Markdown tables (GitHub's). Text is escaped, so that no name becomes a link, a tag or a second column."""
 
 import re
 
 from imarena.reports.tables.table import Table, printable
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|_(?![0-9A-Za-z])|(?<![0-9A-Za-z])_")
-"""An underscore between letters means nothing, so that most names stay as they are."""
+"""Underscores between letters have no meaning in Markdown, so most names are unchanged."""
 _LINE_START = re.compile(r"^(\s*)(?:([#+\-=])|(\d+)([.)]))")
 
 
@@ -23,12 +23,12 @@ def to_markdown(table: Table) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown prints as it is, HTML included, inside a line."""
+    """Escape text, including HTML, so that Markdown prints it literally inside a line."""
     return _SPECIAL.sub(r"\\\g<0>", printable(text).replace("&", "&amp;"))
 
 
 def escape_paragraph(text: str) -> str:
-    """The same for text that begins a line, where `#`, `-` and `1.` have a meaning."""
+    """Escape text that starts a line, where `#`, `-` and `1.` also have a meaning."""
     return _LINE_START.sub(
         lambda match: f"{match[1]}\\{match[2]}" if match[2] else f"{match[1]}{match[3]}\\{match[4]}",
         escape_markdown(text),

@@ -1,4 +1,4 @@
-"""A table: columns, rows of values, and what is written under it. Only renderers turn values into text."""
+"""A table: columns, rows of values, and notes. Only renderers convert values to text."""
 
 import math
 import re
@@ -12,7 +12,7 @@ _MINUS_ZERO = re.compile(r"-(?=0*(?:\.0*)?%?$)")
 
 @dataclass(frozen=True)
 class Number:
-    """A number with a format of its own, for columns whose rows have different units."""
+    """A number with its own format, for columns whose rows have different units."""
 
     value: float
     spec: str
@@ -20,16 +20,16 @@ class Number:
 
 @dataclass(frozen=True)
 class Range:
-    """Two ends, such as those of an interval. CSV gives each end a column."""
+    """Two ends, such as those of an interval. In CSV, each end has a column."""
 
     low: float
     high: float
     spec: str = ""
-    """Empty: the column's format."""
+    """Format of the ends; empty for the column's format."""
 
 
 Cell = str | int | float | Number | Range | None
-"""None is a value that does not exist. It is never shown as a number."""
+"""None is a missing value; it is never shown as a number."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Column:
 
     title: str
     spec: str = ""
-    """Python's format of numbers, such as `.1f`, `,` or `.0%`."""
+    """Python format specification for numbers, such as `.1f`, `,` or `.0%`."""
     absent: str = ""
     """Shown for None. A word such as `undefined` keeps a column that has no other content."""
     key: str = ""
     """The column's name in CSV; empty: its title."""
     wrap: bool = False
-    """Long text, which a narrow terminal folds."""
+    """Long text, which is folded on a narrow terminal."""
     drop: int = 0
-    """A narrow terminal leaves this column out: 1 first, 2 next. 0: never."""
+    """Order in which a narrow terminal leaves columns out: 1 first, 2 next; 0: never."""
 
 
 @dataclass(frozen=True)
@@ -60,32 +60,32 @@ class Table:
     signature: str = ""
     """The line that identifies how a board was made."""
     folded: bool = False
-    """A page shows the title, and the rows on a click."""
+    """A page shows only the title at first, and the rows after a click."""
 
     def __post_init__(self) -> None:
-        """Every row has a cell for every column."""
+        """Check that every row has a cell for every column."""
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
         if wrong:
             raise ValueError(f"a row has {len(wrong[0])} cells and the table {len(self.columns)} columns")
 
     @property
     def filled(self) -> "Table":
-        """The same table without columns in which nothing is shown. A table without rows keeps all columns."""
+        """The same table without empty columns. A table without rows keeps all columns."""
         kept = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
         return self if len(kept) == len(self.columns) else self.part(kept)
 
     def part(self, kept: Sequence[int]) -> "Table":
-        """Some columns of the table, in this order."""
+        """The table with only some columns, in this order."""
         columns = tuple(self.columns[column] for column in kept)
         rows = tuple(tuple(row[column] for column in kept) for row in self.rows)
         return replace(self, columns=columns, rows=rows)
 
     def without_notes(self, printed: Container[str]) -> "Table":
-        """The table without notes that were printed before, as under the board of another group."""
+        """The table without notes that were already printed, for example under the board of another group."""
         return replace(self, notes=tuple(note for note in self.notes if note not in printed))
 
     def numeric(self, column: int) -> bool:
-        """Whether the column holds numbers: these are aligned at the right."""
+        """Does the column contain numbers, which are right-aligned?"""
         return self._numeric[column]
 
     @cached_property
@@ -97,7 +97,7 @@ class Table:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """What each column is for a page's style: `number`, `text`, `text name` for the one that names the rows, or
+        """The CSS classes of each column: `number`, `text`, `text name` for the column that names the rows, or
         `text wrap` for long text.
         """
         first = next((column for column, number in enumerate(self._numeric) if not number), None)
@@ -130,7 +130,7 @@ class Table:
 
 
 def number_text(value: float, spec: str) -> str:
-    """A number in a format; without one, integers as they are and six digits of others. No number is `-0.0`."""
+    """Format a number; without a format, integers in full and others with six digits. `-0.0` never occurs."""
     if not math.isfinite(value):
         return "inf" if value > 0 else "-inf"
     text = format(value, spec) if spec else str(value) if isinstance(value, int) else f"{value:.6g}"
@@ -138,19 +138,19 @@ def number_text(value: float, spec: str) -> str:
 
 
 def interval(low: float | None, high: float | None, spec: str = "") -> Range | None:
-    """The interval between two ends; None where an end does not exist or both are equal: that is no interval."""
+    """The interval between two ends; None if an end is missing or both are equal, which is not an interval."""
     if low is None or high is None or low == high:
         return None
     return Range(low, high, spec)
 
 
 def count_cell(value: float) -> Cell:
-    """How many: a whole number, or two decimals where weights make it another. For columns with the format `,`."""
+    """A whole number, or two decimals if weights make the count fractional. For columns with the format `,`."""
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
 
 
 def p_value_cell(value: float | None, is_bound: bool) -> Cell:
-    """A p-value; `<= 0.002` where the rounds of a bootstrap can say no more. The bound is rounded up to two digits."""
+    """A p-value, or a bound such as `<= 0.002` if the bootstrap has too few rounds, rounded up to two digits."""
     if value is None or not is_bound:
         return value
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -158,17 +158,17 @@ def p_value_cell(value: float | None, is_bound: bool) -> Cell:
 
 
 def columns(*headings: str | Column) -> tuple[Column, ...]:
-    """Columns by title, or as they are."""
+    """Make columns from titles; `Column` objects are used unchanged."""
     return tuple(Column(heading) if isinstance(heading, str) else heading for heading in headings)
 
 
 def figure_columns(titles: Iterable[str]) -> tuple[Column, ...]:
-    """Columns of one kind of figure."""
+    """Columns of figures with four decimals, `undefined` if missing."""
     return tuple(Column(title, ".4f", "undefined") for title in titles)
 
 
 def printable(text: str) -> str:
-    """Show control characters (terminal escapes, line breaks, direction marks) as codes, so that nothing obeys them."""
+    """Show control characters (terminal escapes, line breaks, direction marks) as codes without effect."""
     return "".join(
         letter if letter.isprintable() or unicodedata.category(letter) == "Zs" else f"\\u{ord(letter):04x}"
         for letter in text
@@ -176,7 +176,7 @@ def printable(text: str) -> str:
 
 
 def _known(cell: Cell) -> bool:
-    """Whether there is a value; NaN is none."""
+    """Is there a value? NaN is not a value."""
     if isinstance(cell, Range):
         return not (math.isnan(cell.low) or math.isnan(cell.high))
     value = cell.value if isinstance(cell, Number) else cell

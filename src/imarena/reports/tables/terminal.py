@@ -1,4 +1,4 @@
-"""Tables on a terminal: columns fit its width, and control characters in names do nothing."""
+"""Tables on a terminal: columns fit its width, and control characters in names have no effect."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PAGE_WIDTH = 240
-"""For a file or a pipe, which has no width: lines stay whole there."""
+"""Width for a file or a pipe, so that lines are not broken."""
 FOLDED = 24
-"""Least width of a column of long text."""
+"""Minimum width of a column of long text."""
 GAP = 2
 
 
 def show_table(table: Table, console: "Console") -> None:
-    """Print it. A narrow terminal leaves out what can be spared, folds long text, or shows the columns in parts."""
+    """Print the table. A narrow terminal leaves out optional columns, folds long text, or shows columns in parts."""
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -44,7 +44,7 @@ def show_table(table: Table, console: "Console") -> None:
 
 
 def _parts(table: Table, cells: list[list[str]], width: int) -> list[list[int]]:
-    """Columns by part; each part begins with the columns that name its rows."""
+    """The columns of each part; each part starts with the columns that name the rows."""
     sizes = [_size(table, cells, column) for column in range(len(table.columns))]
     kept = list(range(len(sizes)))
     for column in sorted((p for p in kept if table.columns[p].drop), key=lambda p: table.columns[p].drop):
