@@ -56,13 +56,28 @@ def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
 
 
 def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
-    """Swap the evidence under ``left`` and ``right``, and the sign of ``gap``; prose is unchanged."""
-    names = {"left": "right", "right": "left"}
-    mirrored: JsonDict = {names.get(name, name): value for name, value in reasons.items()}
-    gap = mirrored.get("gap")
-    if isinstance(gap, int | float):
-        mirrored["gap"] = -gap if gap else gap
+    """Swap the evidence of the two sides (`left`, `right`, `left_*`, `right_*`), and the sign of `gap` and of the
+    differences under `direct`; prose is unchanged.
+    """
+    mirrored: JsonDict = {_mirrored_name(name): value for name, value in reasons.items()}
+    _negate(mirrored, ("gap",))
+    direct = mirrored.get("direct")
+    if isinstance(direct, Mapping):
+        mirrored["direct"] = _negate(dict(direct), ("strength", "besides"))
     return mirrored
+
+
+def _mirrored_name(name: str) -> str:
+    side, underscore, rest = name.partition("_")
+    return {"left": "right", "right": "left"}.get(side, side) + underscore + rest
+
+
+def _negate(values: JsonDict, names: tuple[str, ...]) -> JsonDict:
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, int | float) and value:
+            values[name] = -value
+    return values
 
 
 def mirror_scores(scores: Mapping[str, float]) -> dict[str, float]:

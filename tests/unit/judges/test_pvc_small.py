@@ -11,7 +11,7 @@ from PIL import Image
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Outcome, Status
-from imarena.judges import CARDS, JUDGES
+from imarena.judges import CARDS, JUDGES, mirror_reasons
 from imarena.judges.pvc_small import measure_edit_damage
 from imarena.preferences import apply_damage
 from imarena.studio import random_scene, render_scene
@@ -52,7 +52,8 @@ def test_the_undamaged_edit_wins_on_either_side(kind: str) -> None:
     assert first.preference is Outcome.LEFT
     assert second.preference is Outcome.RIGHT
     assert first.confidence == second.confidence
-    assert first.reasons["gap"] == -float(str(second.reasons["gap"]))
+    assert first.reasons["left_edited"] != first.reasons["right_edited"]
+    assert first.reasons == mirror_reasons(second.reasons)
 
 
 def test_equal_outputs_are_a_tie_and_a_wide_margin_makes_more_of_them() -> None:

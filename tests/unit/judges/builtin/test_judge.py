@@ -17,7 +17,7 @@ from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings, make
 from imarena.judges.cv_score import DIMENSIONS, combine_dimensions
-from imarena.judges.orders import mirror_scores
+from imarena.judges.orders import mirror_reasons, mirror_scores
 from imarena.studio.photos import photo_pixels
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
@@ -213,6 +213,7 @@ def test_swapping_the_sides_mirrors_the_verdict(left: int, right: int, instructi
     assert one.preference is not None
     assert two.preference is one.preference.mirrored()
     assert two.scores == mirror_scores(one.scores)
+    assert two.reasons == mirror_reasons(one.reasons)
     assert two.confidence == one.confidence
     if left == right:
         assert one.preference is Outcome.TIE
