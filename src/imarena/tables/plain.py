@@ -7,7 +7,7 @@ the header.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class TableKind:
     optional_numbers: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     """Required text columns whose cells may be empty."""
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other names of required columns, used if the column itself is missing."""
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -69,10 +71,16 @@ KINDS: dict[str, TableKind] = {
         optional_numbers=("weight", "score_left", "score_right"),
     ),
     "ratings": TableKind(
-        text=("unit", "rater"), labels=("value",), optional_text=("criterion", "model", "task", "item")
+        text=("unit", "rater"),
+        labels=("value",),
+        optional_text=("criterion", "model", "task", "item"),
+        synonyms={"unit": ("item", "key"), "rater": ("annotator",), "value": ("rating", "score")},
     ),
     "scores": TableKind(
-        text=("unit", "model", "judge"), numbers=("score",), optional_text=("criterion", "task", "item")
+        text=("unit", "model", "judge"),
+        numbers=("score",),
+        optional_text=("criterion", "task", "item"),
+        synonyms={"unit": ("item", "key"), "model": ("editor",), "judge": ("metric",), "score": ("value",)},
     ),
     "board": TableKind(text=("model",), optional_text=("date",), optional_numbers=("rating", "rank")),
 }
@@ -115,7 +123,8 @@ def read_table_batches(
 
 
 def _text_columns(spec: TableKind, renames: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
+    others = frozenset(other for names in spec.synonyms.values() for other in names)
+    return others | frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
 
 
 def as_table(
@@ -182,6 +191,8 @@ def _checked(
 
 
 def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str]) -> pa.Table:
+    present = frozenset(table.column_names)
+    columns = {**_synonyms(spec, present, columns), **columns}
     source = {theirs: ours for ours, theirs in columns.items()}
     for theirs in source:
         if theirs not in table.column_names:
@@ -195,15 +206,30 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
     missing = [column for column in spec.required if column not in table.column_names]
     if missing:
         raise UserError(
-            f"{name}: no column '{missing[0]}'. It has: {', '.join(table.column_names) or 'none'}.",
-            hint=f"Needed: {', '.join(spec.required)}. "
-            + (
-                f"Another name is given as in --columns {missing[0]}=NAME."
-                if "winner" in spec.required  # `rank` has this option; `agree` and `align` do not
-                else "Rename the column that holds it."
-            ),
+            f"{name}: no {'column' if len(missing) == 1 else 'columns'} {_quoted(missing)}. "
+            f"It has: {', '.join(table.column_names) or 'none'}.",
+            hint=f"Needed: {', '.join(spec.required)}. " + _how_named(spec, missing),
         )
     return table
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def _how_named(spec: TableKind, missing: Sequence[str]) -> str:
+    if "winner" in spec.required:  # `rank` has the option; `agree` and `align` do not
+        return f"If they have other names: --columns {','.join(f'{name}=NAME' for name in missing)}."
+    others = [f"{name} ({', '.join(spec.synonyms[name])})" for name in missing if name in spec.synonyms]
+    return f"Other accepted names: {'; '.join(others)}." if others else "Rename the column that holds it."
+
+
+def _synonyms(spec: TableKind, present: frozenset[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """The file's names of required columns that are missing under their own names."""
+    free = present - set(columns.values())
+    missing = [name for name in spec.synonyms if name not in present and name not in columns]
+    found = {name: next((other for other in spec.synonyms[name] if other in free), "") for name in missing}
+    return {name: other for name, other in found.items() if other}
 
 
 def _with(table: pa.Table, column: str, values: Any) -> pa.Table:

@@ -75,6 +75,7 @@ def test_rubbish_is_refused_and_never_crashes(
         ("battles", "left,right,winner\na,b,left\na,b,won\n", "row 2: unknown winner 'won'"),
         ("battles", "left,right,winner\na,b,left\na,,left\n", "row 2: column 'right' is empty"),
         ("battles", "left,right\na,b\n", "no column 'winner'"),
+        ("battles", "a,b,won\nx,y,x\n", "no columns 'left' and 'right' and 'winner'"),
         ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,-1\n", "row 2: column 'weight' is empty or below 0"),
         ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,inf\n", "row 2: column 'weight' is infinite"),
         ("battles", "left,right,winner,source\na,b,left,robot\n", "row 1: unknown source 'robot'"),
@@ -164,3 +165,15 @@ def test_bare_carriage_returns_end_a_row_or_are_refused_with_a_word(tmp_path: Pa
     path = tmp_path / "battles.csv"
     path.write_bytes(b"left,right,winner\ra,b,left\rb,a,left\r")
     assert read_table(path, "battles")["left"].to_pylist() == ["a", "b"]
+
+
+def test_ratings_and_scores_may_have_other_column_names(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("item,editor,metric,score,value\n007,a,j,0.5,9\n")
+    scores = read_table(tmp_path / "scores.csv", "scores")
+    assert scores.column("unit").to_pylist() == ["007"]
+    assert scores.column("model").to_pylist() == ["a"]
+    assert scores.column("score").to_pylist() == [0.5], "a synonym counts only where the column itself is missing"
+    (tmp_path / "ratings.csv").write_text("key,item,annotator,rating\nk,007,ann,3\n")
+    ratings = read_table(tmp_path / "ratings.csv", "ratings")
+    assert ratings.column("unit").to_pylist() == ["007"]
+    assert ratings.column("value").to_pylist() == [3.0]

@@ -55,9 +55,10 @@ def test_agree_says_what_votes_on_pairs_lack(imarena: Imarena) -> None:
     ended = imarena("agree", "--from", "votes.csv", code=2)
     assert "without a column 'rater'" in ended.err
     assert "imarena rank --from votes.csv" in ended.err
-    (imarena.folder / "ratings.csv").write_text("unit,rater,score\nx,ann,3\n")
+    (imarena.folder / "ratings.csv").write_text("unit,rater,mark\nx,ann,3\n")
     ended = imarena("agree", "--from", "ratings.csv", code=2)
     assert "no column 'value'" in ended.err
+    assert "value (rating, score)" in ended.err, "other accepted names"
     assert "--columns" not in ended.err
 
 

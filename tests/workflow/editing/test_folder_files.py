@@ -92,3 +92,8 @@ def test_the_advice_for_a_missing_file_is_about_files(imarena: Imarena, root: Pa
     )["missing_output"]
     assert mixed.startswith("For a folder: No file for these items.")
     assert "Else: No image was returned." in mixed
+
+
+def test_a_folder_without_its_prefix_is_suggested_with_it(imarena: Imarena, root: Path) -> None:
+    put(root, "a.png")
+    assert "Did you mean 'folder:made'?" in imarena("-w", "arena", "edit", "-e", "made", code=2).err

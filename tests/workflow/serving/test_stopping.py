@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
+from imarena.core import UserError
 from imarena.storage import init_workspace
-from imarena.workflows.serving.server import ServeSettings
+from imarena.workflows.serving.server import ServeSettings, serve
 from imarena.workflows.serving.server_address import FILE, find_server_address, write_server_address
 from tests.web.browser.stage import start
 from tests.web.people import Person, fill, served
@@ -61,3 +63,15 @@ def test_an_address_that_a_killed_server_left_is_not_believed(tmp_path: Path) ->
     for broken in ("", "[]", '{"address": 3, "pid": 1}', '{"address": "http://x:y", "pid": 1}'):
         (tmp_path / FILE).write_text(broken)
         assert find_server_address(tmp_path) is None
+
+
+def test_a_server_without_pages_is_refused_before_it_prints_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "web" / "static").mkdir(parents=True)
+    monkeypatch.setattr("imarena.workflows.serving.server.files", lambda _: tmp_path)
+    init_workspace(tmp_path / "arena").close()
+    said: list[str] = []
+    with pytest.raises(UserError, match="not built"):
+        serve(ServeSettings(workspace=str(tmp_path / "arena"), port=0), say=said.append)
+    assert not said

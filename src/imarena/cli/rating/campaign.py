@@ -155,7 +155,10 @@ def invite(
             soft_wrap=True,
         )
         if here is None:
-            stderr().print("No server is running. If it will use another address, pass --address.", soft_wrap=True)
+            stderr().print(
+                f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link by it.",
+                soft_wrap=True,
+            )
         elif "//0.0.0.0" in here or "//[::]" in here:
             stderr().print("Replace the host in the link by the name under which raters reach this machine.")
 

@@ -154,7 +154,10 @@ def _check_known(workspace: Workspace, plan: routing.CampaignPlan) -> None:
             hint="A practice task shows its answer: it can be neither gold nor in the test.",
         )
     if plan.gold_rate and not plan.gold:
-        raise UserError("There are no tasks with known answers to take a share of.", hint="Give gold, or no gold_rate.")
+        raise UserError(
+            "A share of tasks with known answers needs such tasks, and there are none.",
+            hint="'imarena campaign known --to known.json' finds them; create the campaign with --settings known.json.",
+        )
     for task in plan.known():
         item = workspace.store.get(Item, task.item_id)
         sides = [workspace.store.get(Output, side) for side in (task.left_id, task.right_id) if side is not None]

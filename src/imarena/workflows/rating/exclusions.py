@@ -92,7 +92,10 @@ def find_rater(workspace: Workspace, rater: str) -> Rater:
         ids = ", ".join(own.rater_id for own in named[:10])
         raise UserError(f"{len(named)} raters are called '{rater}'.", hint=f"Name one by the id: {ids}.")
     if not named:
-        raise UserError(f"There is no rater '{rater}'.", hint="'imarena campaign status' lists them, with their ids.")
+        raise UserError(
+            f"There is no rater '{rater}'.",
+            hint="'imarena campaign status' lists who joined, 'imarena campaign links' who was invited.",
+        )
     return named[0]
 
 

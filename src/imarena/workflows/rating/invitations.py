@@ -97,7 +97,7 @@ def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationR
         raise Refusal(
             "name_used",
             f"There is a link for '{wanted.name}' in this campaign already.",
-            hint="Send that one, revoke it, or use another name.",
+            hint="Send that one, or revoke it (its id: 'imarena campaign links') and invite again.",
             fields=("name",),
         )
 

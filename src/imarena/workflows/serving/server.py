@@ -13,6 +13,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -127,12 +128,14 @@ def settings_from_environment() -> ServeSettings:
 
 
 def need_web() -> None:
-    """Raise if the packages of the web application are not installed."""
+    """Raise if the packages of the web application are not installed, or its pages are not built."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra("The web application", "web") from error
+    if not files("imarena").joinpath("web/static/index.html").is_file():
+        raise UserError("The pages of the web application are not built.", hint="Run 'make web' in the checkout first.")
 
 
 def proxy_address(text: str) -> str:

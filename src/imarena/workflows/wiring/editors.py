@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
@@ -136,7 +137,9 @@ class EditorWiring:
             return self._made(kind, shown or own, {**_card_options(kind, options), **options})
         if text in EDITORS and text not in KINDS:
             return self._made(text, shown or text, options)
-        raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
+        folder = f"Did you mean 'folder:{text}'?" if Path(text).is_dir() else ""
+        near = folder or _near(text, list(self._settings.editors))
+        raise UnknownName(f"There is no editor called '{text}'.", hint=near)
 
     def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
         plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}

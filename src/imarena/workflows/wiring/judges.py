@@ -153,7 +153,8 @@ def wire_judge(
     own = name.startswith(FUNCTION)  # only if the user names it: a workspace's file may come from others
     if not own and name not in settings.judges and name not in judges.JUDGES:
         raise UnknownName(
-            f"There is no judge called '{name}'.", hint=suggestion(name, [*settings.judges, *judges.JUDGES.names()])
+            f"There is no judge called '{name}'.",
+            hint=suggestion(name, [*settings.judges, *judges.JUDGES.names()]) + f" Your own: {FUNCTION}MODULE:NAME.",
         )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
