@@ -85,8 +85,8 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
         if done.tau:
             values = "; ".join(f"{title} {value:.2f}" for title, value in done.tau.items())
             console.print(
-                "The true order of these editors is known. Kendall's tau of each board with the true order "
-                f"(1: identical): {values}. studio-flaky is excluded: its place depends on how its missing outputs count."
+                "The true order of these editors is known. Kendall's tau of each board with it (1: identical): "
+                f"{values}. studio-flaky is excluded: its place depends on how its missing outputs count."
             )
         console.print(f"\nOpen the report in a browser: {done.report.resolve()}\n\nTry next:")
         for line in steps:

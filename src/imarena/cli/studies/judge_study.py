@@ -21,8 +21,8 @@ def command(
 ) -> None:
     """Compare pointwise and pairwise judging: the judge studies of GenArena on the data of a workspace.
 
-    Accuracy with people, boards by track, self-consistency, ranks, confusion with ties, score differences. Pointwise and
-    pairwise judges are paired if they ask the same model. Tables without data name the command that makes them.
+    Accuracy with people, boards by track, self-consistency, ranks, confusion with ties, score differences. Pointwise
+    and pairwise judges are paired if they ask the same model. Tables without data name the command that makes them.
     """
     from imarena.workflows.reporting import judge_study, read_leaderboard
 
