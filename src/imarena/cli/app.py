@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
 from imarena.cli.help import CommandGroup
-from imarena.core import VERSION, ImarenaError, UserError
+from imarena.core import VERSION, ImarenaError, UserError, suggestion
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
@@ -111,6 +111,11 @@ class LazyGroup(TyperGroup):
         built.name = cmd_name
         built.short_help = summary
         return built
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and (hint := suggestion(args[0], COMMANDS, "")):
+            ctx.fail(f"No such command '{args[0]}'. {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         width = max(map(len, COMMANDS))

@@ -184,6 +184,8 @@ def status(
         reports = [campaign_status(workspace, record) for record in chosen]
 
     def show(console: Any) -> None:
+        if not reports:
+            console.print("There is no campaign. Create one: `imarena campaign create NAME`.")
         for report in reports:
             _show(console, report)
 
