@@ -13,7 +13,7 @@ from imarena.core import Settings
 from imarena.core.records import Evidence, Output, Run, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server
+from tests.servers.fake_endpoint import fake_server
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "write-your-own-judge.md"
 JUDGES = """
