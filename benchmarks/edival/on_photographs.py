@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from benchmarks.edival.edits import TYPES, KnownEdit, make_edit, read_list
+from benchmarks.edival.edit_pictures import KnownEdit, make_edit
+from benchmarks.edival.edits import TYPES, read_list
 from imarena.core import Exhibit, PlannedEdit
 from imarena.core.records import Mode
 from imarena.judges.edival.judge import make

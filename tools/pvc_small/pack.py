@@ -8,8 +8,8 @@
 Sources, all openly licensed and none of them part of this project: the photographs of photographs.yaml in
 benchmarks/photographs (half `choose` for training, half `report` for the test file), further photographs of
 gcompris-qt-data and the wallpapers of Plasma, cut-out things with an alpha channel of Tux Paint, and scenes of
-`imarena.studio` before and after an edit. Nothing else is read. The same inputs give the same file, and its content hash
-is printed; training records it.
+`imarena.studio` before and after an edit. Nothing else is read. The same inputs give the same file, and its content
+hash is printed; training records it.
 """
 
 import argparse

@@ -9,7 +9,7 @@ import pytest
 from imarena.reports.tables import whole_number
 from imarena.storage import init_workspace
 from tests.command import Imarena
-from tests.workflow.active_elo.test_route import assigned, fill
+from tests.workflow.active_elo.routed_arena import assigned, fill
 
 BATTLES = "item,left,right,winner\n1,a,b,left\n2,b,c,right\n3,c,a,tie\n"
 SCORES = "unit,model,judge,score\n" + "".join(f"u{n},m,j,{n}\n" for n in range(4))
