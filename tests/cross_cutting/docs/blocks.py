@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^(?P<blank> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?
 class Block:
     """A fenced block of a page, and the mark above it.
 
-    `run by`: the test that runs it, or .ci/run; `after`: what people do before it, a function of docs_people.
+    `run by`: the test that runs it, or .ci/run; `after`: what people do before it, a function of people.py.
     """
 
     page: str

@@ -16,7 +16,7 @@ import yaml
 
 from tests.command import Imarena
 from tests.conftest import ROOT
-from tests.cross_cutting.docs import people as docs_people
+from tests.cross_cutting.docs import people
 from tests.cross_cutting.docs.blocks import (
     CHECKED,
     MARK,
@@ -61,7 +61,7 @@ def test_blocks_of_commands_name_their_language() -> None:
 def test_a_mark_is_true(block: Block) -> None:
     """A test that is named takes the blocks of the page; what people do before a block exists."""
     if block.mark == "after":
-        assert callable(getattr(docs_people, block.reason, None))
+        assert callable(getattr(people, block.reason, None))
     else:
         assert block.page in pages_run((ROOT / block.reason).read_text(encoding="utf-8"))
 
@@ -120,7 +120,7 @@ def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> 
     run = Imarena(folder)
     for block in RUN[page]:
         if block.mark == "after":
-            getattr(docs_people, block.reason)(folder)
+            getattr(people, block.reason)(folder)
         if block.language == "python":
             env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
             ended = subprocess.run(
@@ -129,8 +129,8 @@ def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> 
             assert ended.returncode == 0, f"{block.where}\n{ended.stderr[-2000:]}"
         elif block.language in SHELL:
             for words in block.commands():
-                if docs_people.serves(words):
-                    with docs_people.served(words, folder):
+                if people.serves(words):
+                    with people.served(words, folder):
                         continue
                 done = run(*words, code=None)
                 assert done.code == 0, f"{block.where}: {' '.join(words)}\n{done.out[-800:]}\n{done.err[-800:]}"

@@ -18,7 +18,7 @@ def test_every_picture_is_shown_and_every_shown_picture_is_there() -> None:
 
 
 def test_every_picture_is_made_by_a_test() -> None:
-    tests = [*(ROOT / "tests" / "web" / "browser").glob("*.py"), ROOT / "tests" / "workflow" / "test_demo.py"]
+    tests = [*(ROOT / "tests" / "web" / "browser").rglob("*.py"), ROOT / "tests" / "workflow" / "test_demo.py"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in tests)
     names = [name.removesuffix(".png").removeprefix("web-") for name in shown()]
     assert [name for name in names if f'"{name}"' not in text] == []
