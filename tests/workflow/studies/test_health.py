@@ -11,7 +11,7 @@ from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.studies.health_data import JudgeAnswers
 from tests import samples
 from tests.command import Imarena
-from tests.small_arena import make_arena
+from tests.small_data.small_arena import make_arena
 
 PAIRS = 20
 
