@@ -42,7 +42,7 @@ _REFUSED = tuple(
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class DownloadRefused(UserError):
@@ -123,7 +123,7 @@ async def download_file(
         raise DownloadRefused(f"{_shown(url)} is of the wrong type: {error}") from error
 
 
-def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
+def refusal_reason(address: _IpAddress, *, allow_loopback: bool = False) -> str:
     """The reason why nothing is fetched from this address; "" if it is public."""
     inner = _embedded(address)
     if inner is not None:
@@ -220,7 +220,7 @@ def _checked_url(text: str, *, allow_loopback: bool) -> URL:
     return url
 
 
-def _embedded(address: Address) -> Address | None:
+def _embedded(address: _IpAddress) -> _IpAddress | None:
     """The IPv4 address inside an IPv6 one (mapped or NAT64), which is the address that is actually reached."""
     if isinstance(address, ipaddress.IPv4Address):
         return None

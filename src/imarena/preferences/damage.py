@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import Noun, UserError, package_yaml
-from imarena.preferences.damage_operations import OPERATIONS, DamageInput, do_damage, numbering
+from imarena.preferences.damage_operations import OPERATIONS, Array, DamageInput, do_damage, numbering
 
 DamagePixels = NDArray[np.uint8]
-LEVELS = tuple(range(1, 11))
+DAMAGE_LEVELS = tuple(range(1, 11))
 
 
 class DamageKind(Noun):
@@ -99,7 +99,6 @@ def apply_damage(
     return np.asarray(np.round(damaged[0] * 255), np.uint8)
 
 
-Array = Any
 TRIES = 8
 """Number of random places to try; the one with the most detail that does not touch the edit is used."""
 PLACE_DRAWS = 6

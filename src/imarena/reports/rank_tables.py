@@ -8,7 +8,7 @@ from imarena.core.records import Ranking, Status
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
 from imarena.reports.sample_tables import sample_table
-from imarena.reports.tables import Cell, Column, Range, Table, whole_number
+from imarena.reports.tables import CellValue, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
 
 CSV_COLUMNS = (
@@ -58,7 +58,7 @@ def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
     return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
 
 
-def interval_cell(standing: Standing) -> Cell:
+def interval_cell(standing: Standing) -> CellValue:
     """The interval of a rating or, if there is none, the reason."""
     return interval(standing.low, standing.high) or standing.note or None
 
@@ -81,7 +81,7 @@ def signature_line(ranking: Ranking) -> str:
     return str(ranking.settings.get("signature") or "")
 
 
-def ranks_cell(standing: Standing) -> Cell:
+def ranks_cell(standing: Standing) -> CellValue:
     """The interval of a rank, or one number if both ends are the same."""
     low, high = standing.rank_low, standing.rank_high
     if low is None or high is None:
@@ -150,13 +150,13 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     noted = any(standing.note for ranking in rankings for standing in ranking.models)
     signed = any(signature_line(ranking) for ranking in rankings)
     names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for ranking in rankings:
         for standing in ranking.models:
             ends = interval(standing.low, standing.high)
             counts = {name: whole_number(getattr(standing, name)) for name in COUNTS}
             values = {**standing.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
-            row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
+            row: list[CellValue] = [ranking.scope.get(key, "") for key in scopes]
             row += [values[name] for name in CSV_COLUMNS]
             row += [standing.note] if noted else []
             rows.append((*row, *([signature_line(ranking)] if signed else [])))

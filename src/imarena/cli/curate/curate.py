@@ -10,7 +10,7 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
-from imarena.cli.options import MaxCost
+from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from imarena.workflows.curating import CurationReport, RequestOutcome
 
 app = command_group("Collect, check and trace source images for a benchmark (CogRetriever).")
-Many = list[str] | None
+_Many = list[str] | None
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="The data set that the items go to.")]
-Source = Annotated[
-    Many,
+SourceOption = Annotated[
+    _Many,
     typer.Option(
         "--source", "-s",
         help="A folder or Parquet file, openverse, wikimedia, google, hf:OWNER/NAME or a [sources] table; repeatable.",
     ),
 ]  # fmt: skip
 Licence = Annotated[str, typer.Option("--licence", help="Licence of local images that state none.")]
-Pool = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
+PoolOption = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
 Rounds = Annotated[int | None, typer.Option("--rounds", min=1, help="Maximum number of rounds (T, default 4).")]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Queries per round (K, default 5).")]
 Results = Annotated[int | None, typer.Option("--results", min=1, help="Results per query (N, default 20).")]
@@ -44,11 +44,10 @@ Duplicates = Annotated[
 Describe = Annotated[
     bool, typer.Option(help="Look at local images once, so that search also finds what the tools see in them.")
 ]
-Endpoint = Annotated[
+EndpointOption = Annotated[
     str,
     typer.Option("--endpoint", help="An endpoint of imarena.toml whose model plans and scores."),
 ]
-BaseUrl = Annotated[Many, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
 
 
@@ -57,9 +56,9 @@ def run(
     context: typer.Context,
     instructions: Annotated[Path, typer.Argument(help="A table with the columns instruction, key, task and topic.")],
     dataset: Dataset = "curated",
-    source: Source = None,
+    source: SourceOption = None,
     licence: Licence = "",
-    pool: Pool = None,
+    pool: PoolOption = None,
     rounds: Rounds = None,
     queries: Queries = None,
     results: Results = None,
@@ -67,7 +66,7 @@ def run(
     min_long_side: MinSide = None,
     duplicates_in: Duplicates = "",
     describe: Describe = True,
-    endpoint: Endpoint = "",
+    endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,
@@ -89,15 +88,15 @@ def run(
 @app.command("base")
 def base(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
+    instruction: EditInstruction,
     query: Annotated[list[str], typer.Option("--query", "-q", help="A keyword search; repeatable.")],
     key: Annotated[str, typer.Option(help="The instruction's key in the data set.")],
     task: Annotated[str, typer.Option(help="The task of the taxonomy.")] = "",
     topic: Annotated[str, typer.Option(help="The topic.")] = "",
     dataset: Dataset = "curated",
-    source: Source = None,
+    source: SourceOption = None,
     licence: Licence = "",
-    pool: Pool = None,
+    pool: PoolOption = None,
     results: Results = None,
     threshold: Threshold = None,
     min_long_side: MinSide = None,
@@ -119,11 +118,11 @@ def rescore(
     context: typer.Context,
     dataset: Annotated[str, typer.Argument(help="The data set whose stored candidates are scored again.")],
     to: Annotated[str, typer.Option("--to", help="The data set that the new pools go to.")],
-    pool: Pool = None,
+    pool: PoolOption = None,
     threshold: Threshold = None,
     min_long_side: MinSide = None,
     duplicates_in: Duplicates = "",
-    endpoint: Endpoint = "",
+    endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,

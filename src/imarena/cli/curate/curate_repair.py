@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
+from imarena.cli.options import Verifiers
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def repair_items(
     crop: Annotated[str, typer.Option(help="Crop its image to LEFT,TOP,RIGHT,BOTTOM in pixels.")] = "",
     instruction: Annotated[str, typer.Option(help="Give it another instruction.")] = "",
     discard: Annotated[bool, typer.Option("--discard", help="Discard it permanently.")] = False,
-    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
+    verifiers: Verifiers = 2,
     threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum score of another candidate.")] = None,
     min_long_side: Annotated[int | None, typer.Option(min=16, help="Minimum long side in pixels.")] = None,
     endpoint: Annotated[str, typer.Option(help="An endpoint of imarena.toml whose model captions and scores.")] = "",

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, program, session_workspace
+from imarena.cli.options import Verifiers
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def release(
     context: typer.Context,
     dataset: Dataset,
     to: Annotated[str, typer.Option("--to", help="The data set that accepted items go to.")],
-    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
+    verifiers: Verifiers = 2,
 ) -> None:
     """Copy the items that people accepted in a `check` campaign, and accepted repairs, to a data set of their own.
 

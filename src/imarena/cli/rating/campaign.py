@@ -11,7 +11,7 @@ import typer
 
 from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
-from imarena.cli.rating.campaign_people import Address, CampaignName, Days, invitation_document
+from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
 from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
-Many = list[str] | None
+_Many = list[str] | None
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -35,10 +35,10 @@ def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The campaign's name.")],
     kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
-    editor: Annotated[Many, typer.Option(help="Only these editors; repeatable.")] = None,
-    dataset: Annotated[Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
-    task: Annotated[Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
-    topic: Annotated[Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
+    editor: Annotated[_Many, typer.Option(help="Only these editors; repeatable.")] = None,
+    dataset: Annotated[_Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
+    task: Annotated[_Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
+    topic: Annotated[_Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
     raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
@@ -131,7 +131,7 @@ def invite(
         str, typer.Option(help="A rater named by `route assign --raters`; the link gives only their tasks.")
     ] = "",
     days: Days = 14.0,
-    address: Address = "",
+    address: AddressOption = "",
 ) -> None:
     """Create an invitation link. It is printed once; only its hash is stored."""
     from imarena.workflows.rating import invite_raters
@@ -173,7 +173,7 @@ def _who(param: str) -> str:
 @app.command("status")
 def status(
     context: typer.Context,
-    campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
+    campaign: CampaignOrAll = "",
 ) -> None:
     """Print the progress of campaigns, their raters and how well raters agree."""
     from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign

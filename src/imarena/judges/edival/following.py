@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn
+from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn, ShareBox
 from imarena.images import BOXES
 from imarena.judges.edival import rules
 from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy
@@ -17,7 +17,7 @@ from imarena.judges.edival.same_look import (
     find_same_look,
 )
 from imarena.judges.edival.settings import EdiValSettings
-from imarena.judges.edival.tools import FLOOR, ShareBox, Toolbox, YesNoQuestion
+from imarena.judges.edival.tools import FLOOR, Toolbox, YesNoQuestion
 from imarena.vision import TextLine
 
 ANSWER = "yes_no"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem, outcomes_of
 from imarena.ranking.likelihood.fit import Fit, fit_board, placing_problem
-from imarena.ranking.likelihood.likelihoods import Aux, Outcomes, sigmoid
+from imarena.ranking.likelihood.likelihoods import Aux, OutcomeCounts, sigmoid
 from imarena.ranking.likelihood.separation import block_labels
 from imarena.ranking.resample import Units
 
@@ -30,7 +30,7 @@ class CurvatureIndex:
     aux: Any
     size: int
 
-    def informations(self, problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    def informations(self, problem: RatingProblem, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
         """(R, Q, Q) Fisher information of every round, without gauge and prior. `parameters` (Q, R)."""
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = problem.likelihood.information(problem.eta(parameters), problem.aux(parameters), total)

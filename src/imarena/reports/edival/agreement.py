@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from imarena.reports.edival.scored import known_mean, percent
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import cohen_kappa, pearson
 
 
@@ -103,7 +103,7 @@ def style_table(answers: Sequence[StyleAnswer]) -> Table:
     groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
     for one in answers:
         groups.setdefault((one.judge, one.editor, one.mode, one.shape), []).append(one)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for key, found in sorted(groups.items()):
         answered = [one for one in found if one.yes is not None]
         rated = [one for one in answered if one.people is not None]

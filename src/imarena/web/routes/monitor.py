@@ -82,7 +82,7 @@ async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> Asyn
 
 def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
     seen = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.leaderboards.kept("status", lambda: workspace_status(arena.workspace))
+    now = arena.leaderboards.get_or_compute("status", lambda: workspace_status(arena.workspace))
     more = str(seen[-1].seq) if len(seen) == limit else None
     return RunPage(runs=[run_out(run) for run in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 

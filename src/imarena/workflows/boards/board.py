@@ -94,7 +94,7 @@ class Boards:
             parts.append(voted)
         if chosen.source in ("judge", "all"):
             forms = self.forms(query, chosen)
-            kinds: tuple[views.Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
+            kinds: tuple[views.BattleKind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             made = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
             made.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
             parts.append(views.battles_between_named(made, self.view.entries, query.editors))
@@ -240,7 +240,7 @@ class Boards:
     def _rank_groups(self, battles: views.BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
         table = battle_table(self.view, battles)
-        of_items = by in views.LABELS or by not in COLUMNS
+        of_items = by in views.ITEM_LABELS or by not in COLUMNS
         if by not in table.column_names and by not in COLUMNS:
             table = with_item_column(self.view, battles, table, by)
         if by not in table.column_names:

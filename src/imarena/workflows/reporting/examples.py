@@ -30,11 +30,11 @@ from imarena.workflows.views import (
 SHOWN = 4
 """Number of examples of each kind."""
 NO_TRUTH: Mapping[str, float] = MappingProxyType({})
-Picture = Callable[[ImageRef], str]
+PictureLink = Callable[[ImageRef], str]
 
 
 def example_sections(
-    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture,
+    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: PictureLink,
     truth: Mapping[str, float] = NO_TRUTH,
 ) -> Iterator[Section]:  # fmt: skip
     """Best, worst and most disputed outputs, with their images. `truth`: the known quality (0..1) of outputs by id."""
@@ -61,7 +61,7 @@ def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float6
 
 
 def _extremes(
-    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
     truth: Mapping[str, float],
 ) -> Iterator[Section]:  # fmt: skip
     entries = view.entries
@@ -104,7 +104,7 @@ def _different(view: View, order: NDArray[np.int64]) -> list[int]:
 
 
 def _exhibit(
-    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
     truth: Mapping[str, float],
 ) -> GalleryItem:  # fmt: skip
     output, item = _records(view, place)
@@ -124,7 +124,7 @@ def _records(view: View, place: int) -> tuple[Output, Item]:
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def asked_images(asked: AskedEdit, picture: Picture) -> list[PageImage]:
+def asked_images(asked: AskedEdit, picture: PictureLink) -> list[PageImage]:
     """The source and reference images of the requested edit."""
     shown = [PageImage(picture(image), "source") for image in asked.sources]
     return shown + [PageImage(picture(image), "reference") for image in asked.references]
@@ -134,7 +134,7 @@ def _about(item: Item) -> str:
     return " · ".join(part for part in (item.key, item.task, item.topic) if part)
 
 
-def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Iterator[Section]:
+def _disagreements(view: View, judges: Sequence[str], picture: PictureLink) -> Iterator[Section]:
     """The largest disagreements between a judge and people, as shown by `imarena align --page`."""
     options = AlignOptions(rounds=0)
     try:
@@ -147,7 +147,7 @@ def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Itera
         yield section if named else replace(section, title="Disagreement with people by task and topic")
 
 
-def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> list[GalleryItem]:
+def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
     battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
     left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)

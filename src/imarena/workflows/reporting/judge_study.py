@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.tables import Cell, Number, Range, Table
+from imarena.reports.tables import CellValue, Number, Range, Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
 from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
@@ -40,7 +40,7 @@ class JudgeStudy:
         }  # fmt: skip
 
 
-def _plain(cell: Cell) -> Any:
+def _plain(cell: CellValue) -> Any:
     if isinstance(cell, Range):
         return [cell.low, cell.high]
     return cell.value if isinstance(cell, Number) else cell

@@ -55,7 +55,7 @@ def model_results(
     if model not in snapshot.view.entries.editor.names:
         raise RecordNotFound("There is no such model.", hint="The leaderboard lists all models.")
     key = ("model", model, filters, frozenset(hidden))
-    return snapshot.kept(key, lambda: _results(leaderboards, snapshot, model, filters, hidden))
+    return snapshot.get_or_compute(key, lambda: _results(leaderboards, snapshot, model, filters, hidden))
 
 
 def _results(

@@ -30,7 +30,7 @@ from imarena.agreement import (
 from imarena.core import UserError, counted, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
-from imarena.stats import EQUAL
+from imarena.stats import UNSTATED_TIE
 from imarena.storage import Workspace, reading
 from imarena.tables import column_names, read_file
 from imarena.workflows.studies.agreement_files import (
@@ -281,7 +281,7 @@ class _Battle:
             return None, REASONS["no preference"]
         if len(set(words)) == 1:
             return words[0], ""
-        if EQUAL in words:
+        if UNSTATED_TIE in words:
             return Outcome.TIE.value, ""
         return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
+from imarena.core import CodeArray
 from imarena.core.records import Mode, Order, Outcome, Status
 from imarena.tables import ColumnWriter, build_column, filter_column, take_in_parts, used_codes
 
 ByteArray = NDArray[np.int8]
-CodeArray = NDArray[np.int32]
 
 NONE, LEFT, RIGHT, TIE, BOTH_BAD, EQUAL = range(6)
 """Preferences. EQUAL is a tie whose source does not state its kind."""

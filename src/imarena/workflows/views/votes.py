@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, literal, select, true
 
-from imarena.core import TESTS_OF_RATERS, IntArray, moment_text
+from imarena.core import TESTS_OF_RATERS, CodeArray, IntArray, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views import codes
 from imarena.workflows.views.chains import ONE_SIDE, asked_of_one_turn, one_sided_votes
@@ -45,8 +45,8 @@ class VoteColumns(codes.ColumnTable):
 
     seq: IntArray
     rater: codes.Names
-    left: codes.CodeArray
-    right: codes.CodeArray
+    left: CodeArray
+    right: CodeArray
     preference: codes.ByteArray
     dimension: codes.Names
     purpose: codes.Names
@@ -78,7 +78,7 @@ class VoteColumns(codes.ColumnTable):
 
 def read_votes(
     connection: Connection,
-    at: Callable[[IntArray], codes.CodeArray],
+    at: Callable[[IntArray], CodeArray],
     before_us: int | None = None,
     *,
     later_turns: bool = True,

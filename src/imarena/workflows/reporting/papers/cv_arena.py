@@ -9,7 +9,7 @@ import numpy as np
 from imarena import reports
 from imarena.core import UserError
 from imarena.core.records import Item, Output
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.boards import BoardQuery, describe_source
 from imarena.workflows.editing import STAGE_NAMES
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
@@ -40,9 +40,9 @@ def _boards(data: PaperData, top: int | None) -> Block:
         return NOTHING
     boards = {name: rows[:top] for name, rows in data.active["boards"].items()}
     names = list(boards)
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[tuple[CellValue, ...]] = []
     for place in range(max((len(rows) for rows in boards.values()), default=0)):
-        cells: list[Cell] = [place + 1]
+        cells: list[CellValue] = [place + 1]
         for rows in boards.values():
             cells += _place(rows[place]) if place < len(rows) else ["", None, ""]
         lines.append(tuple(cells))
@@ -66,7 +66,7 @@ def _boards_note(data: PaperData) -> str:
     )
 
 
-def _place(row: dict[str, Any]) -> list[Cell]:
+def _place(row: dict[str, Any]) -> list[CellValue]:
     """Model, rating and interval, formatted as in the paper: +50/-48."""
     low, high, rating = row["low"], row["high"], row["rating"]
     known = low is not None and high is not None and low != high
