@@ -116,15 +116,15 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
     """Convert to a workspace's scores: the mean over repeats, without verdicts on pairs and rows that do not count."""
     labels = columns.labels
     off = labels.get("not_counted", [""] * len(columns))
-    given: dict[tuple[str, ...], list[int]] = {}
+    rows_by_output: dict[tuple[str, ...], list[int]] = {}
     for row, judge in enumerate(columns.judge):
         if labels["kind"][row] == "score" and not off[row] and columns.score[row] is not None:
             about = labels["dimension"][row]
             name = judge if about == "overall" else f"{judge}, {about}"
-            given.setdefault((name, columns.unit[row], labels["model"][row]), []).append(row)
-    first = take_rows(columns, [rows[0] for rows in given.values()])
-    means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in given.values()]
-    names = [key[0] for key in given]
+            rows_by_output.setdefault((name, columns.unit[row], labels["model"][row]), []).append(row)
+    first = take_rows(columns, [rows[0] for rows in rows_by_output.values()])
+    means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in rows_by_output.values()]
+    names = [key[0] for key in rows_by_output]
     low = {name for name, higher in zip(names, first.labels["higher_is_better"], strict=True) if higher == "False"}
     kept = {name: first.labels[name] for name in ("model", "task")}
     return replace(first, judge=names, score=means, labels=kept, lower_is_better=frozenset(low))

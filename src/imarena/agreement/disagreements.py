@@ -168,11 +168,11 @@ def _met(
     judge: str, dimension: str, pair: _PairOnItem, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
 ) -> Disagreement:
     """Return people's side, the judge's side, and people's margin; the certainty comes later."""
-    said = Counter(winner for winner, _ in answers)
-    people, machine = most_frequent(counts), most_frequent(said)
+    verdicts = Counter(winner for winner, _ in answers)
+    people, machine = most_frequent(counts), most_frequent(verdicts)
     opposite = people in SIDES and machine in SIDES and people != machine
     margin = (counts[people] - counts[machine]) / (counts.total() + 1) if opposite else 0.0
-    share = (said[machine] - said[people]) / said.total() if opposite else 0.0
+    share = (verdicts[machine] - verdicts[people]) / verdicts.total() if opposite else 0.0
     return Disagreement(
         "vote", judge, dimension, pair[0], pair[1:], margin * share, machine, people,
         answers=tuple(sorted((outcome, float(number)) for outcome, number in counts.items())),
