@@ -68,10 +68,10 @@ def vanished_share(before: Floats, after: Floats) -> float:
 
 def change_contrast(before: Floats, change: Floats) -> float:
     """How much more (Lab) the image changed on the object than elsewhere; both (32, 32)."""
-    there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
-    if there.all():
+    outline = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
+    if outline.all():
         return 0.0
-    return float(change[there].mean() - change[~there].mean())
+    return float(change[outline].mean() - change[~outline].mean())
 
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:

@@ -45,8 +45,8 @@ class ContentConsistency:
 
 
 def _mean(halves: list[float | None]) -> float | None:
-    there = [half for half in halves if half is not None]
-    return sum(there) / len(there) if there else None
+    known = [half for half in halves if half is not None]
+    return sum(known) / len(known) if known else None
 
 
 def content_consistency(
