@@ -120,7 +120,7 @@ def _played(
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
-    kept = tuple(model for model, here in zip(models, played, strict=True) if here)
+    kept = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
     return kept, take_in_parts(new_code, left), take_in_parts(new_code, right), tuple(sorted(set(models) - set(kept)))
 
 

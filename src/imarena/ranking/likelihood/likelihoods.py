@@ -153,11 +153,11 @@ def _wins_go_round(cells: PairCells, group: int) -> bool:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
 
-    here = cells.group == group
-    left, tie, right = (cells.counts[here] > 0).T
+    mask = cells.group == group
+    left, tie, right = (cells.counts[mask] > 0).T
     if (left & right).any():
         return True
-    i, j = cells.left[here], cells.right[here]
+    i, j = cells.left[mask], cells.right[mask]
     heads = np.concatenate([i[tie], j[tie], i[left], j[right]])
     tails = np.concatenate([j[tie], i[tie], j[left], i[right]])
     lengths = np.concatenate([np.ones(2 * int(tie.sum())), -np.ones(int(left.sum() + right.sum()))])

@@ -182,9 +182,9 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
         weighted = drawn * base.cells.factor[:, None, None]
         within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
         _centre_blocks(fit, within)
-        problem, place = placing_problem(base.cells, likelihood, fit.blocks, within)
+        problem, index = placing_problem(base.cells, likelihood, fit.blocks, within)
         shift, placed = _newton(problem, np.zeros(problem.n_linear), weighted[~fit.inside])
-        strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[place[fit.blocks.of]]
+        strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[index[fit.blocks.of]]
         theta[:, rounds] = strengths - strengths[base.blocks.reference].mean(axis=0)
         left_over.append(rounds[~(settled & placed)])
     return np.concatenate([np.empty(0, np.int64), *left_over])
