@@ -20,16 +20,16 @@ MOST_DECIMALS = 4
 _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
 
-def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
+def board_tables(ranking: Ranking, medium: Medium | None = None) -> list[Table]:
     """The standings, figures over samples, and the method's coefficients, tie parameters and reliabilities.
 
     With a `place`, the board's notices are below the standings, in the wording for that place.
     """
     samples = sample_table(ranking)
-    return [standings_table(ranking, place), *([samples] if samples else []), *detail_tables(ranking)]
+    return [standings_table(ranking, medium), *([samples] if samples else []), *detail_tables(ranking)]
 
 
-def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
+def standings_table(ranking: Ranking, medium: Medium | None = None) -> Table:
     """One row per model, from best to worst. The title is the board's conclusion in one sentence."""
     level = interval_level_text(ranking)
     columns = (
@@ -55,7 +55,7 @@ def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
     scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
     source = "" if scope else str(ranking.settings.get("verdicts") or "")  # all boards of groups have the same source
     title = ": ".join(part for part in (scope, board_conclusion(ranking, source=source)) if part)
-    return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
+    return Table(columns, rows, title, _notes(ranking, medium), signature_line(ranking))
 
 
 def interval_cell(standing: Standing) -> CellValue:
@@ -89,13 +89,13 @@ def ranks_cell(standing: Standing) -> CellValue:
     return low if low == high else Range(low, high)
 
 
-def _notes(ranking: Ranking, place: Medium | None) -> tuple[str, ...]:
+def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
     notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
             f"Made from the verdicts of {ranking.settings['verdicts']}; also available: {ranking.settings['beside']}."
         )
-    return tuple(note for note in (*notes, *(sentences(ranking.notices, place) if place else ())) if note)
+    return tuple(note for note in (*notes, *(sentences(ranking.notices, medium) if medium else ())) if note)
 
 
 def _meanings(ranking: Ranking) -> str:

@@ -147,11 +147,11 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
-    said = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
+    texts = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
     standings, *others = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
-        tuple(text for text in said if text),
+        tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
         tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # the section has the title
         charts=tuple(charts),
@@ -170,7 +170,7 @@ def _of_editors(table: Table) -> Table:
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
     """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them."""
     names = [ranking.scope.get(by, "") for ranking in rankings]
-    said = tuple(
+    conclusions = tuple(
         (
             name,
             ranking.n_battles,
@@ -193,7 +193,10 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
     return Section(
         f"Leaderboard: {title}, by {by}",
         (f"Command: {command}",) if command else (),
-        tables=(Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), said), Table(head, rows)),
+        tables=(
+            Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions),
+            Table(head, rows),
+        ),
     )
 
 

@@ -218,7 +218,7 @@ def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dic
         if (found := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
     }
     order = sorted((editor for editor in means if means[editor] is not None), key=lambda one: -(means[one] or 0.0))
-    return {editor: place for place, editor in enumerate(order, 1)}
+    return {editor: rank for rank, editor in enumerate(order, 1)}
 
 
 def modes_table(scored: ScoredSet) -> Table:
@@ -265,11 +265,11 @@ def pareto_table(scored: ScoredSet, mode: str) -> Table:
     }  # fmt: skip
     rows = []
     for turn in scored.turns:
-        here = [found[turn] for found in _by_turn(scored, mode).values() if turn in found]
+        of_turn = [found[turn] for found in _by_turn(scored, mode).values() if turn in found]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
             points = {
                 f.editor: (x, y)
-                for f in here
+                for f in of_turn
                 if (x := axes[first](f)) is not None and (y := axes[second](f)) is not None
             }
             rows.append((_label(mode, turn), f"{first} and {second}", ", ".join(pareto_front(points))))

@@ -84,10 +84,13 @@ class SiteBoard:
             return []
         start, width = min(ends), (max(ends) - min(ends)) or 1.0
 
-        def place(value: float | None) -> float | None:
+        def share_of_scale(value: float | None) -> float | None:
             return None if value is None else round((value - start) / width * 100, 2)
 
-        return [IntervalBar(place(one.rating) or 0.0, place(one.low), place(one.high)) for one in models]
+        return [
+            IntervalBar(share_of_scale(one.rating) or 0.0, share_of_scale(one.low), share_of_scale(one.high))
+            for one in models
+        ]
 
     @property
     def models(self) -> list[str]:
