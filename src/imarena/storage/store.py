@@ -174,12 +174,12 @@ class Store:
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
                 shared = met if len(wanted) * SHARED <= len(fresh) else {}
-                there = self._linked(connection, key.column, wanted, shared)
-                missing = wanted - there.keys()
+                seqs = self._linked(connection, key.column, wanted, shared)
+                missing = wanted - seqs.keys()
                 if column.name in linked:
                     seq = linked[column.name]
                     for _, row in fresh.values():
-                        row[seq] = there.get(row[column.name])
+                        row[seq] = seqs.get(row[column.name])
                 if missing:
                     what = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
@@ -192,10 +192,10 @@ class Store:
         if column.table not in (schema.items, schema.outputs):
             return existing_values(connection, column, wanted)
         known = self._there
-        there = {key: known[key] for key in wanted if key in known} if known else {}
-        new = existing_values(connection, column, wanted - there.keys() if there else wanted)
+        known_keys = {key: known[key] for key in wanted if key in known} if known else {}
+        new = existing_values(connection, column, wanted - known_keys.keys() if known_keys else wanted)
         met.update(new)
-        return {**there, **new} if there else new
+        return {**known_keys, **new} if known_keys else new
 
     # ------------------------------------------------------------------ reading
 
