@@ -32,8 +32,8 @@ def detection_scores(rgb: NDArray[np.floating] | NDArray[np.uint8]) -> NDArray[n
 @lru_cache(maxsize=8)
 def _score_map(data: bytes, height: int, width: int) -> NDArray[np.float32]:
     """The last few are cached, since all outputs of an item share their source."""
-    given, (across, down) = network_input(np.frombuffer(data, np.uint8).reshape(height, width, 3))
-    scores, start = run_network(given)[1], 0
+    network_pixels, (across, down) = network_input(np.frombuffer(data, np.uint8).reshape(height, width, 3))
+    scores, start = run_network(network_pixels)[1], 0
     anchors_per_cell = len(scores) // sum(cells * cells for cells in LEVELS)
     finest = np.zeros((scores.shape[1], _FINEST, _FINEST), np.float32)
     for cells in LEVELS:
