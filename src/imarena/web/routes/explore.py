@@ -32,9 +32,9 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
     """Battles, in the order in which they were first recorded."""
     arena = arena_of(request)
     battles = select_battles(arena, caller, query)
-    here, more = page_of(battles, query.cursor, query.limit)
+    page, more = page_of(battles, query.cursor, query.limit)
     return BattlePage(
-        battles=responses.battles_out(arena, battles[here]),
+        battles=responses.battles_out(arena, battles[page]),
         total=len(battles),
         some_hidden=_hides_items(arena, caller),
         next_cursor=more,

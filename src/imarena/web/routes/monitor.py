@@ -91,5 +91,5 @@ def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
 def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
     """The figures of each judge."""
     judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
-    here, more = page_of(judges, cursor, limit)
-    return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[here]], next_cursor=more)
+    page, more = page_of(judges, cursor, limit)
+    return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[page]], next_cursor=more)
