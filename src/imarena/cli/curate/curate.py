@@ -77,11 +77,13 @@ def run(
     """
     from imarena.workflows.curating import read_requests
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "rounds": rounds, "queries": queries, "results_per_query": results, "threshold": threshold,
         "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
-    work = _Collection(dataset, source or [], licence, given, describe, (endpoint, base_url or [], model), max_cost_usd)
+    work = _Collection(
+        dataset, source or [], licence, options, describe, (endpoint, base_url or [], model), max_cost_usd
+    )
     _collect(context, read_requests(instructions), work)
 
 
@@ -105,12 +107,12 @@ def base(
     """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
     from imarena.curation import CurationRequest
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "results_per_query": results, "threshold": threshold, "min_long_side": min_long_side,
         "queries": len(query),
     }  # fmt: skip
     request = CurationRequest(key, instruction, task or None, topic or None, tuple(query))
-    _collect(context, [request], _Collection(dataset, source or [], licence, given, describe, ("", [], ""), None))
+    _collect(context, [request], _Collection(dataset, source or [], licence, options, describe, ("", [], ""), None))
 
 
 @app.command("rescore")
@@ -132,13 +134,13 @@ def rescore(
     from imarena.workflows.curating import rescore as score_again
     from imarena.workflows.wiring import EndpointArguments
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
     with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
         chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
-        settings = curation_settings(workspace, given)
+        settings = curation_settings(workspace, options)
         report = score_again(workspace, dataset, to, chosen.mind, settings, opened=chosen.opened)
     _finish(context, report)
 
@@ -182,7 +184,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport", here: str) -> None:
+def _show(console: Console, report: "CurationReport", command_line: str) -> None:
     for outcome in report.requests:
         tried = sum(outcome.outcomes.values())
         line = (
@@ -207,10 +209,10 @@ def _show(console: Console, report: "CurationReport", here: str) -> None:
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {here} curate log {key}", soft_wrap=True)
+        console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {here} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
+            f"Next: {command_line} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

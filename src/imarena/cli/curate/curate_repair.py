@@ -63,10 +63,10 @@ def repair_items(
     from imarena.workflows.curating import RepairChange, RepairDesk, wire_mind
     from imarena.workflows.wiring import EndpointArguments
 
-    given: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
+    options: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
     change = RepairChange(candidate, crop, instruction, discard)
     with session_workspace(context) as workspace:
-        desk = RepairDesk(workspace, dataset, given, verifiers)
+        desk = RepairDesk(workspace, dataset, options, verifiers)
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
@@ -93,7 +93,7 @@ def repair_items(
     emit(context, result.to_json(), show)
 
 
-def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", here: str) -> None:
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:
     if not entries:
         console.print(f"No item of '{dataset}' is on the repair list.")
         return
@@ -104,6 +104,6 @@ def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", her
             console.print(f"  comment: {comment}")
         console.print(f"  other candidates of its pool: {entry.candidates}")
     console.print(
-        f"Next: {here} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
+        f"Next: {command_line} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
         soft_wrap=True,
     )  # fmt: skip

@@ -80,13 +80,13 @@ def create(
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
         document["reasons"] = asdict(forecast)["reasons"]
-    here, unit = program(context), UNITS[plan.kind]
+    command_line, unit = program(context), UNITS[plan.kind]
     text = (
         f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
         f"({counted(plan.raters, 'rater')} per {unit}).\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))
-        + f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
-        f"      {here} serve   (starts the server that the link opens)"
+        + f"Next: {command_line} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
+        f"      {command_line} serve   (starts the server that the link opens)"
     )
     emit(context, document, text)
 
@@ -144,8 +144,8 @@ def invite(
             workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
             rater_id=rater or None,
         )  # fmt: skip
-    here = address or find_server_address(session(context).workspace)
-    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
+    server = address or find_server_address(session(context).workspace)
+    link = f"{(server or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
     emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:  # only the link goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
@@ -154,12 +154,12 @@ def invite(
             "It works while `imarena serve` runs at this address.",
             soft_wrap=True,
         )
-        if here is None:
+        if server is None:
             stderr().print(
                 f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link by it.",
                 soft_wrap=True,
             )
-        elif "//0.0.0.0" in here or "//[::]" in here:
+        elif "//0.0.0.0" in server or "//[::]" in server:
             stderr().print("Replace the host in the link by the name under which raters reach this machine.")
 
 

@@ -78,8 +78,8 @@ def reinvite(
 
     with session_workspace(context) as workspace:
         made = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
-    here = address or find_server_address(session(context).workspace) or USUAL
-    link = f"{here.rstrip('/')}/join#{made.secret}"
+    server = address or find_server_address(session(context).workspace) or USUAL
+    link = f"{server.rstrip('/')}/join#{made.secret}"
     emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
         who = made.invitation.rater_id

@@ -183,8 +183,8 @@ def _files(
 
     alignment = studies.align_files(from_file, against, options, only=only, missing=missing)
     if isinstance(alignment, VerdictAlignment):
-        said = studies.verdict_conclusion(alignment)
-        return {**alignment.to_json(), "conclusion": said}, studies.verdict_tables(alignment, options.by)
+        conclusion = studies.verdict_conclusion(alignment)
+        return {**alignment.to_json(), "conclusion": conclusion}, studies.verdict_tables(alignment, options.by)
     return {**alignment.to_json(), "conclusion": studies.score_conclusion(alignment)}, studies.score_tables(alignment)
 
 

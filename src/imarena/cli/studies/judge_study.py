@@ -37,7 +37,7 @@ def command(
             return
         for text in study.texts:
             console.print(text)
-        for place, needs, how in study.missing:
-            console.print(f"{place}: not available. It needs {needs}. Command: {how}.")
+        for paper_place, needs, how in study.missing:
+            console.print(f"{paper_place}: not available. It needs {needs}. Command: {how}.")
 
     emit(context, study.to_json(), show)
