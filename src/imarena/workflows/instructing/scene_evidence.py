@@ -93,9 +93,9 @@ def decompose_images(
     client = wired.client
     if client is None:
         # `auto`: networks compute outside Python's lock, and every separate process would load all of them.
-        here = executor in ("auto", "threads")
-        at_once = concurrency or ((os.cpu_count() or 1) if here else None)
-        terms = Terms("threads" if here else executor, at_once, gpus=wired.gpus, progress=progress)
+        in_process = executor in ("auto", "threads")
+        at_once = concurrency or ((os.cpu_count() or 1) if in_process else None)
+        terms = Terms("threads" if in_process else executor, at_once, gpus=wired.gpus, progress=progress)
     else:
         at_once = concurrency or client.endpoint.max_concurrency
         terms = Terms("threads", at_once, opening=client.opened, progress=progress)

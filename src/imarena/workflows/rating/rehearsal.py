@@ -110,9 +110,9 @@ def _rate(
     """Let the raters take turns until nobody gets a task; returns each rater's final stage and outcome."""
     voting, plan = Voting(copy), plan_of(campaign)
     stages: dict[str, tuple[str, str | None]] = {}
-    before, given = -1, 0
-    while before < given < MOST_TASKS:  # a round in which nobody got a task is the last
-        before = given
+    before, answered = -1, 0
+    while before < answered < MOST_TASKS:  # a round in which nobody got a task is the last
+        before = answered
         for rater_id, behaviour in raters.items():
             task = voting.next(campaign.campaign_id, rater_id)
             if not isinstance(task, HeldTask):
@@ -121,7 +121,7 @@ def _rate(
             answer = simulated_answer(task.assignment, behaviour, rater_id, seed)
             voting.vote(task.address, rater_id, f"rehearsal-{secrets.token_hex(8)}", answer)
             stages[rater_id] = (task.standing.stage, None)
-            given += 1
+            answered += 1
     voting.close()
     return stages
 

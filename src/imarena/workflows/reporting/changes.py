@@ -144,7 +144,7 @@ def _source(old: Board, new: Board) -> str:
 def _outputs(view: View, board: Board) -> frozenset[str]:
     """The outputs that a board has verdicts on; ids are the same in every workspace."""
     places = np.unique(np.concatenate([board.battles.left, board.battles.right]))
-    return frozenset(view.entries.id_of(place) for place in places.tolist())
+    return frozenset(view.entries.id_of(index) for index in places.tolist())
 
 
 def pair_verdicts(view: View, board: Board) -> PairVerdicts:

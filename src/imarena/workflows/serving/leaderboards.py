@@ -290,7 +290,7 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     steps: set[int] = set()
     for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
         moments = np.sort(some)
-        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + some.size)
+        steps.update(int(moments[index - at]) for index in wanted if at <= index < at + some.size)
         at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []

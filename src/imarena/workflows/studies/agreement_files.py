@@ -134,8 +134,8 @@ def _unit(row: Mapping[str, str | None], column: str) -> str:
     if column == "unit" or not (turn or mode or sample):
         return key
     mode = mode or (Mode.MULTI_TURN.value if turn else Mode.SINGLE.value)
-    place = (turn or "0", mode, sample or "0")
-    return key if place == ("0", Mode.SINGLE.value, "0") else ":".join((key, *place))
+    slot = (turn or "0", mode, sample or "0")
+    return key if slot == ("0", Mode.SINGLE.value, "0") else ":".join((key, *slot))
 
 
 def _number(cell: str | None) -> float | None:

@@ -119,10 +119,10 @@ def read_aligned_columns(
         criteria = sorted(set(ratings.labels.get("criterion", ())))
         scores = scores_from_store(workspace, chosen, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
-        given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
+        available = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
-            f"No verdict of a judge can be compared with people: {given}; {judged}.",
+            f"No verdict of a judge can be compared with people: {available}; {judged}.",
             hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))

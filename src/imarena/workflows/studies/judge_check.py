@@ -260,9 +260,9 @@ def _check_orders(answers: _Answers, findings: plugin_check.CheckFindings) -> No
         first, second = answers.winner(case), answers.winner(f"{case}{SWAPPED}")
         sides = {Outcome.LEFT, Outcome.RIGHT}
         if first in sides and second in sides and first is not second:
-            place = "first" if first is Outcome.LEFT else "second"
+            position = "first" if first is Outcome.LEFT else "second"
             findings.fix(
-                f"The preference depends on the order: the output shown {place} wins in both orders",
+                f"The preference depends on the order: the output shown {position} wins in both orders",
                 "`preference` is Outcome.LEFT for `exhibit.left`, which is shown first.",
                 case,
             )

@@ -62,7 +62,7 @@ class NameWriter:
         """All names so far; those that occur are kept in sorted order."""
         found = [name for name in self._code_of if name is not None]
         known = sorted(found)
-        place_of = {name: place for place, name in enumerate(known)}
+        place_of = {name: index for index, name in enumerate(known)}
         places = np.array([*(place_of[name] for name in found), -1], np.int32)
         return Names(take_in_parts(places, self._codes.column()), tuple(known))
 

@@ -59,8 +59,8 @@ class Entries:
         def numbered(rows: slice) -> list[NDArray[Any]]:
             return [self.output_id[rows], np.arange(rows.start, rows.stop)]
 
-        for ids, place in sorted_parts(self.seq.size, numbered):
-            rank[place[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
+        for ids, position in sorted_parts(self.seq.size, numbered):
+            rank[position[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
             begin += ids.size
         return rank
 

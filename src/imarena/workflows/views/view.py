@@ -167,7 +167,7 @@ class View:
         return self._read_once("item_columns", lambda connection: read_item_columns(connection, item_ids))
 
     def item_label(self, name: str) -> Names | None:
-        """(m,) the value of each item in one of `ITEM_LABELS` or an imported column; None if there is no such column."""
+        """(m,) the value of each item in one of `ITEM_LABELS` or imported columns; None if there is no such column."""
         return self.entries.labels[name] if name in ITEM_LABELS else self.item_columns.get(name)
 
     @cached_property

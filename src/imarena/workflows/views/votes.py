@@ -88,7 +88,7 @@ def read_votes(
     Without outputs of later turns (`later_turns`), no vote body is read. With `before_us`, only votes cast before this
     moment are read, and those that counted then count.
     """
-    there: Any = true() if before_us is None else votes.c.created_us < before_us
+    condition: Any = true() if before_us is None else votes.c.created_us < before_us
     gone: Any = votes.c.superseded
     if before_us is not None:
         gone = case((counted_before(votes, before_us), 0), else_=1)
@@ -111,7 +111,7 @@ def read_votes(
             case((asked_of_one_turn(votes), 1), else_=0) if later_turns else literal(0),
         )
         .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
-        .where(there)
+        .where(condition)
         .order_by(votes.c.seq),
     )
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]

@@ -253,8 +253,8 @@ def _judge_client(
 
 def _local_client(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
     """Return the chat with a model in this process; its endpoint only says how to prepare images."""
-    there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
-    return JudgeChat(read_endpoint(there, where), None, local)
+    options = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
+    return JudgeChat(read_endpoint(options, where), None, local)
 
 
 def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:

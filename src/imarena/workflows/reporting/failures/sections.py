@@ -112,14 +112,14 @@ def _examples(
 ) -> Iterator[GalleryItem]:
     """A few outputs with the failure, one per editor, in a fixed order."""
     entries = view.entries
-    places = sorted((entries.index_of[one] for one in source.failed), key=lambda place: int(entries.order[place]))
+    places = sorted((entries.index_of[one] for one in source.failed), key=lambda index: int(entries.order[index]))
     names = entries.editor.list(np.array(places, np.int64)) if places else []
     seen: set[str | None] = set()
     chosen: list[str] = []
-    for place, name in zip(places, names, strict=True):
-        if entries.pictured[place] and name not in seen and (not editors or name in editors):
+    for index, name in zip(places, names, strict=True):
+        if entries.pictured[index] and name not in seen and (not editors or name in editors):
             seen.add(name)
-            chosen.append(entries.id_of(place))
+            chosen.append(entries.id_of(index))
     for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:

@@ -25,7 +25,7 @@ def coverage_by_task(data: PaperData) -> Block:
     """Table 2: the architecture of each editor, if its card states it, and the tasks for which it has outputs."""
     tasks = data.label("task")
     ok = data.view.entries.ok
-    counts = Counter((editor, task) for editor, task, there in zip(data.editors, tasks, ok, strict=True) if there)
+    counts = Counter((editor, task) for editor, task, is_ok in zip(data.editors, tasks, ok, strict=True) if is_ok)
     names = sorted({task for editor, task in counts if task and editor})
     cards = model_cards()
     rows = tuple(

@@ -45,10 +45,10 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
         shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
         counts = (group.n_units, group.percent_agreement.n, group.n_raters, group.n_missing)
         rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels, only)))
-    given = "votes" if agreement.settings["scale"] == "pair" else "ratings"
+    noun = "votes" if agreement.settings["scale"] == "pair" else "ratings"
     head = columns(
         "criterion", *by, *figure_columns(levels), Column(f"95% ({only})", ".3f"),
-        *figure_columns(("kappa", "equal pairs", "all equal")), "units", f"with two {given}", "raters", "missing",
+        *figure_columns(("kappa", "equal pairs", "all equal")), "units", f"with two {noun}", "raters", "missing",
         Column("note", wrap=True),
     )  # fmt: skip
     title = (
@@ -60,7 +60,7 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     )
     rule = agreement.settings["overall"]
     title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
-    notes = [f"with two {given}: units with two or more {given}; only these count in the figures of agreement"]
+    notes = [f"with two {noun}: units with two or more {noun}; only these count in the figures of agreement"]
     if only is not None and any(group.alpha[only].low is not None for group in agreement.groups):
         notes.append(f"95% interval: {_intervals_from(agreement)}")
     return Table(head, tuple(rows), title, tuple(notes))
