@@ -47,8 +47,8 @@ def test_a_number_is_taken_where_an_option_is_a_text(imarena: Imarena, tmp_path:
 @pytest.mark.parametrize(("preset", "model"), [("studies", "Qwen3-VL-8B-Instruct"), ("arena", "32B-Instruct-FP8")])
 def test_a_preset_names_the_model_that_is_asked(preset: str, model: str) -> None:
     wired = wire_judge(Settings(), "genarena", EndpointArguments(base_url=ADDRESS, options={"preset": preset}))
-    assert wired.door is not None
-    assert wired.door.endpoint.model.endswith(model)
+    assert wired.client is not None
+    assert wired.client.endpoint.model.endswith(model)
     assert wired.judge.name.endswith(model)
     own = EndpointArguments(base_url=ADDRESS, model="mine", options={"preset": preset})
     assert wire_judge(Settings(), "genarena", own).judge.name == "genarena/mine"
@@ -62,8 +62,8 @@ def test_a_preset_replaces_the_model_of_an_endpoint_in_the_settings() -> None:
         }
     )
     wired = wire_judge(settings, "pair")
-    assert wired.door is not None
-    assert wired.door.endpoint.model == "Qwen/Qwen3-VL-32B-Instruct-FP8"
+    assert wired.client is not None
+    assert wired.client.endpoint.model == "Qwen/Qwen3-VL-32B-Instruct-FP8"
 
 
 def test_the_hint_of_a_missing_model_names_an_option_that_takes_an_address() -> None:

@@ -174,6 +174,35 @@ def test_one_public_name_means_one_thing(source: SourceTree) -> None:
     assert all(len(homes[name]) > 1 for name in CONVENTIONS), "a convention that only one module follows is none"
 
 
+def test_one_type_name_means_one_type(source: SourceTree) -> None:
+    """Aliases too. Options of two commands may share a name (both have a `Seed`), but not with anything else."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    options: dict[str, set[str]] = defaultdict(set)
+    for module, name, node in source.type_names():
+        if module.startswith("imarena.cli.") and _is_option(node):
+            options[name].add(module)
+        else:
+            homes[name].append(module)
+    assert len(homes) > 1000
+    assert len(options) > 50
+    repeated = {name: [*homes[name], *options[name]] for name in homes if len(homes[name]) + bool(options[name]) > 1}
+    assert not repeated
+
+
+def test_the_same_option_is_written_once(source: SourceTree) -> None:
+    """An alias of an option that several commands have is in one module, such as `cli/options.py`."""
+    written: dict[str, list[str]] = defaultdict(list)
+    for module, name, node in source.type_names():
+        if module.startswith("imarena.cli.") and isinstance(node, ast.Assign) and _is_option(node):
+            written[ast.unparse(node.value)].append(f"{module}.{name}")
+    assert not {option: found for option, found in written.items() if len(found) > 1}
+
+
+def test_a_name_at_two_doors_is_one_thing(source: SourceTree) -> None:
+    for name, homes in source.door_names().items():
+        assert len(set(homes.values())) == 1, (name, homes)
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = "import imarena, sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -204,3 +233,14 @@ def _documented(docs: str, package: str, name: str) -> bool:
 def _is_registered(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Is it a command of typer or the handler of a route: a function with a decorator, which nobody calls by name?"""
     return not isinstance(node, ast.ClassDef) and any(isinstance(one, ast.Call) for one in node.decorator_list)
+
+
+def _is_option(node: ast.AST) -> bool:
+    """Is it ``Annotated[..., typer.Option(...)]``, or an argument: what a command takes, which nobody else names?"""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript):
+        return False
+    return any(
+        ast.unparse(one.func) in ("typer.Option", "typer.Argument")
+        for one in ast.walk(node.value)
+        if isinstance(one, ast.Call)
+    )

@@ -60,7 +60,7 @@ def test_a_lookup_that_began_before_a_revocation_is_not_believed(app: FastAPI) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(access, "visitors", slow)
         assert sessions.visitor(secret, machine=False) is not None
-    assert sessions.remembered(secret) is None
+    assert sessions.cached_visitor(secret) is None
 
 
 def test_a_lead_who_opens_a_rater_link_stays_lead(app: FastAPI) -> None:

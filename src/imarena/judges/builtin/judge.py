@@ -300,9 +300,9 @@ def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudg
     return BuiltinJudge(read_judge_options(BuiltinSettings, options, "builtin"))
 
 
-Rule = Callable[[Edit, RuleInput], RuleResult]
+_EditRule = Callable[[Edit, RuleInput], RuleResult]
 
-RULES: dict[EditKind, Rule] = {
+RULES: dict[EditKind, _EditRule] = {
     EditKind.COLOUR: check_colour,
     EditKind.REMOVE: check_remove,
     EditKind.TEXT: check_text,

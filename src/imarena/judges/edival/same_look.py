@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Pixels
+from imarena.core import Pixels, ShareBox
 from imarena.images import shrink_pixels
-from imarena.judges.edival.tools import ShareBox
 
 SAME_LOOK, SAME_LOOK_VERSION = "same-look", "2"
 LIKE = 0.7

@@ -13,7 +13,7 @@ from imarena.stats import Figure, Interval, proportion_figure
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import (
     JudgeAnswers,
-    PairKey,
+    OutputIdPair,
     PeopleVotes,
     people_for,
     read_judges,
@@ -301,7 +301,7 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
     health.add("Equal verdicts of two judges", agreement.equal, group=group)
 
 
-def pairs_of_points(answers: JudgeAnswers) -> list[PairKey]:
+def pairs_of_points(answers: JudgeAnswers) -> list[OutputIdPair]:
     """All pairs of scored outputs with the same item, turn and mode."""
     groups: dict[int, set[str]] = defaultdict(set)
     for output, unit in answers.units.items():

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection
+from imarena.core import Detection, ShareBox
 from imarena.core.records import JsonDict
 from imarena.judges.edival.tools import (
     PerceptualComparer,
-    ShareBox,
     Thresholds,
     Toolbox,
     YesNoQuestion,
