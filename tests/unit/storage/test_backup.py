@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 from tests.s3 import new_bucket
 
 from imarena.core.errors import UserError
