@@ -91,7 +91,7 @@ class RepairDesk:
     def __init__(self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2) -> None:
         self._workspace = workspace
         self._dataset = dataset
-        self._given = options
+        self._options = options
         self._memory = ImageMemory(workspace)
         self._decided = decide_items(workspace, dataset, verifiers)
 
@@ -164,7 +164,7 @@ class RepairDesk:
         if stored.get("request", {}).get("keywords"):
             request = replace(request, keywords=tuple(stored["request"]["keywords"]))
         base = stored.get("settings") or {}
-        options = {**base, **{name: value for name, value in self._given.items() if value is not None}}
+        options = {**base, **{name: value for name, value in self._options.items() if value is not None}}
         return request, curation_settings(self._workspace, options), str(stored.get("taxonomy") or item.taxonomy or "")
 
     def _changed_image(self, item: Item, change: RepairChange) -> tuple[FoundImage, bytes, str]:

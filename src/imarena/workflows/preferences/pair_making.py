@@ -146,7 +146,7 @@ def _asked(prompt: str) -> Any:
     return ask
 
 
-Said = tuple[str, str, tuple[Outcome, ...], bool | None]
+_PairVerdict = tuple[str, str, tuple[Outcome, ...], bool | None]
 """Left and right output, outcomes, and whether both orders agree."""
 
 
@@ -172,7 +172,7 @@ def judged_pairs_of(
 ) -> tuple[list[JudgedPair], Counter[str]]:
     """Return the pairs that a judge compared in both orders; failed ones are counted by status."""
     view = views.View(workspace)
-    verdicts: list[Said] = []
+    verdicts: list[_PairVerdict] = []
     failures: Counter[str] = Counter()
     for chosen in views.chosen_judges(view, [judge]):
         forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
@@ -191,14 +191,14 @@ def judged_pairs_of(
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, verdicts: Sequence[Said], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
     shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
     return list(_known(board, shown, verdicts, skipped, who)), skipped
 
 
 def _known(
-    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[Said], skipped: Counter[str], who: str
+    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[_PairVerdict], skipped: Counter[str], who: str
 ) -> Iterator[JudgedPair]:
     for left_id, right_id, outcomes, agreed in verdicts:
         left, right = shown.get(left_id), shown.get(right_id)
