@@ -101,8 +101,8 @@ def settings_with_url(settings: str, url: str) -> str:
 
 def settings_with_blobs(settings: str, blobs: str) -> str:
     """The settings with another location of the images; everything else stays as it is."""
-    kept = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
-    return f"blobs = {json.dumps(blobs, ensure_ascii=False)}\n{kept}" if blobs else kept
+    other_settings = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
+    return f"blobs = {json.dumps(blobs, ensure_ascii=False)}\n{other_settings}" if blobs else other_settings
 
 
 def snapshots(target: Path) -> list[Path]:
