@@ -132,12 +132,12 @@ class RepairDesk:
             }  # fmt: skip
             self._note(item, decision, action, journal_facts, record.sha256)
             more: JsonDict = {REPAIRS: item.item_id, "repair": action, CANDIDATE: candidate_sha}
-            made = make_item(
+            new_item = make_item(
                 self._workspace, repaired_dataset(item.dataset), taxonomy, request, str(item.provenance["curation"]),
                 record, key=new_key, more=more,
             )  # fmt: skip
-            self._workspace.store.add([made])
-        return RepairResult(item.key, action, made.key, made.dataset, record.score, record.flags)
+            self._workspace.store.add([new_item])
+        return RepairResult(item.key, action, new_item.key, new_item.dataset, record.score, record.flags)
 
     # ------------------------------------------------------------------ parts
 

@@ -30,9 +30,9 @@ def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progr
         if before == migrate.newest_version():
             return SchemaUpgrade(before, before)
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
-        made = backup(workspace, target)
+        snapshot = backup(workspace, target)
         migrate.upgrade(engine, progress=progress)
         after = migrate.current_version(engine)
         if before is None or after is None:
             raise UserError("The database has no schema.", hint="Run 'imarena init'.")
-        return SchemaUpgrade(before, after, str(made.path))
+        return SchemaUpgrade(before, after, str(snapshot.path))
