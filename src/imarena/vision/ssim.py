@@ -5,7 +5,7 @@ and averaged. These are the settings of the paper, and of scikit-image with `gau
 sigma=1.5, use_sample_covariance=False`.
 
 Images are processed in bands of rows, so that the four filtered arrays of a band stay in the CPU cache: six times
-scikit-image's rate on 2048 x 2048 pixels (benchmarks/vision_metrics.py).
+scikit-image's rate on 2048 x 2048 pixels (benchmarks/vision/metrics.py).
 """
 
 from collections.abc import Iterator

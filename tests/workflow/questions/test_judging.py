@@ -16,8 +16,8 @@ from imarena.workflows.views import EARLIER, BattleKind, View
 from imarena.workflows.wiring.judges import EndpointArguments
 from tests import samples
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 KINDS: tuple[BattleKind, ...] = ("compared", "scored")
 

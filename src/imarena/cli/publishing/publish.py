@@ -87,7 +87,7 @@ def _show(console: Console, report: "PublishReport") -> None:
     if not report.usable_items:
         console.print("No item has all its images: nobody can take part with this publication.")
     if report.without_licence:
-        console.print("If the images are yours, state their licence: --licence CC-BY-4.0")
+        console.print("If the images are yours, state their licence: --licence CC-BY-4.0 --force")
 
 
 def _show_check(console: Console, report: "ChecksumReport") -> None:

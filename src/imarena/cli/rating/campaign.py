@@ -156,7 +156,8 @@ def invite(
         )
         if server is None:
             stderr().print(
-                f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link by it.",
+                f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link with "
+                "that address.",
                 soft_wrap=True,
             )
         elif "//0.0.0.0" in server or "//[::]" in server:
@@ -183,6 +184,8 @@ def status(
         reports = [campaign_status(workspace, record) for record in chosen]
 
     def show(console: Any) -> None:
+        if not reports:
+            console.print("There is no campaign. Create one: `imarena campaign create NAME`.")
         for report in reports:
             _show(console, report)
 
