@@ -126,8 +126,8 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
     means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in rows_by_output.values()]
     names = [key[0] for key in rows_by_output]
     low = {name for name, higher in zip(names, first.labels["higher_is_better"], strict=True) if higher == "False"}
-    kept = {name: first.labels[name] for name in ("model", "task")}
-    return replace(first, judge=names, score=means, labels=kept, lower_is_better=frozenset(low))
+    labels_of_output = {name: first.labels[name] for name in ("model", "task")}
+    return replace(first, judge=names, score=means, labels=labels_of_output, lower_is_better=frozenset(low))
 
 
 def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:

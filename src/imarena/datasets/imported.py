@@ -54,8 +54,8 @@ def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
 
 def json_facts(value: object) -> JsonValue:
     """Convert a table cell to JSON; dates and bytes become text."""
-    made: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
-    return made
+    facts: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
+    return facts
 
 
 def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:

@@ -143,12 +143,12 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
     """
     reader_end, writer = os.pipe()
     reader = asyncio.StreamReader()
-    kept = bytearray()
+    tail = bytearray()
 
     async def collect() -> None:
         while chunk := await reader.read(65536):
-            kept.extend(chunk)
-            del kept[: -4 * _SHOWN]
+            tail.extend(chunk)
+            del tail[: -4 * _SHOWN]
 
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reader_end, "rb", 0)
@@ -157,7 +157,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
 
     async def read_output() -> str:
         await asyncio.wait([collecting], timeout=_LAST_WORDS_S)
-        return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
+        return " ".join(tail.decode("utf-8", "replace").split())[-_SHOWN:]
 
     try:
         yield read_output, writer

@@ -127,14 +127,14 @@ class DiffusersEditor:
         with self._lock:
             started = time.perf_counter()
             try:
-                made = self._call(arguments, request.seed)
+                image = self._call(arguments, request.seed)
             except _BlackedOut:
                 refusal = "the pipeline's safety checker blacked the image out"
                 return EditResult(Status.REFUSED, error=refusal, cost_usd=0.0)
             except (RuntimeError, ValueError, TypeError, IndexError) as error:
                 reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 return EditResult(Status.API_ERROR, error=reason, cost_usd=0.0)
-        return EditResult(Status.OK, encode_image(made), cost_usd=0.0, latency_s=time.perf_counter() - started)
+        return EditResult(Status.OK, encode_image(image), cost_usd=0.0, latency_s=time.perf_counter() - started)
 
     def _call(self, arguments: dict[str, Any], seed: int | None) -> Any:
         import torch

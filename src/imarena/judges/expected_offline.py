@@ -52,8 +52,8 @@ def _named(instruction: str) -> Iterator[ExpectedObject]:
     reading = read_instruction(instruction)
     for edit in reading.edits:
         yield from _RULES.get(edit.kind, _clause)(edit, quotes)
-    for kept in reading.keep:
-        yield from _things(kept, quotes, present=_ABSENT.match(kept) is None)
+    for phrase in reading.keep:
+        yield from _things(phrase, quotes, present=_ABSENT.match(phrase) is None)
 
 
 def _things(phrase: str, quotes: tuple[str, ...], *, present: bool = True) -> Iterator[ExpectedObject]:

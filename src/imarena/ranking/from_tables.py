@@ -51,8 +51,10 @@ def rank(
     }  # fmt: skip
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
-    made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
-    return sign_ranking(made, {"source": "table", **table_data(table)})
+    ranking = rank_table(
+        table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
+    )
+    return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
 
 def load_battles(

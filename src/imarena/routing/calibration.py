@@ -190,9 +190,9 @@ def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> _Bins:
     edges = np.unique(np.quantile(gap, np.linspace(0, 1, bins + 1)[1:-1]))
     of = np.searchsorted(edges, gap, side="right")
     counts = np.bincount(of, minlength=edges.size + 1).astype(np.float64)
-    held = counts > 0
-    sums = [np.bincount(of, values, edges.size + 1)[held] / counts[held] for values in (gap, agrees)]
-    return _Bins(sums[0], sums[1], counts[held], edges[np.flatnonzero(held)[1:] - 1])
+    filled = counts > 0
+    sums = [np.bincount(of, values, edges.size + 1)[filled] / counts[filled] for values in (gap, agrees)]
+    return _Bins(sums[0], sums[1], counts[filled], edges[np.flatnonzero(filled)[1:] - 1])
 
 
 def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:

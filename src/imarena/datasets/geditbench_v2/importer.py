@@ -148,9 +148,9 @@ class _Gallery:
         if not isinstance(model, str) or not model or not isinstance(image, str):
             return Skip(file, row, "a candidate needs model and image")
         try:
-            kept = keep_file(self._intake, self._folder, image)
+            stored = keep_file(self._intake, self._folder, image)
             self._used.add(self._folder.file(image))
-            return self._output(key, model, kept, file, row)
+            return self._output(key, model, stored, file, row)
         except BAD_ROW as error:
             return Skip(file, row, one_line(error))
 

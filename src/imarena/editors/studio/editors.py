@@ -58,11 +58,11 @@ class StudioEditor:
     async def edit(self, request: EditRequest) -> EditResult:
         """Edit according to the habit; requests that are not from the benchmark are refused."""
         start = time.perf_counter()
-        made = await asyncio.to_thread(self._made, request)
+        result = await asyncio.to_thread(self._made, request)
         spent = time.perf_counter() - start
-        if isinstance(made, EditFailed):
-            return EditResult(status=made.status, error=made.reason, latency_s=spent)
-        return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
+        if isinstance(result, EditFailed):
+            return EditResult(status=result.status, error=result.reason, latency_s=spent)
+        return EditResult(status=Status.OK, image=result, latency_s=spent, cost_usd=0.0)
 
     def _made(self, request: EditRequest) -> recipes.RecipeResult:
         drawn = recipes.new_image if self.habit == "new-image" else None

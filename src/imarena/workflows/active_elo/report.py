@@ -101,7 +101,7 @@ class ActiveReport:
             "judge": self.judge, "score_range": self.score_range.document, "votes": self.votes,
             **notice_fields(self.notices), "tau": self.gates.tau, "delta": self.gates.delta,
             "deferral": [asdict(line) for line in self.deferral],
-            "calibration": {made.record.group: made.to_json() for made in self.calibration} or None,
+            "calibration": {group.record.group: group.to_json() for group in self.calibration} or None,
             "boards": {name: standing_rows(board) for name, board in boards},
             "settings": {name: board.settings for name, board in boards},
             "win_rates": {name: board.details.get("average_win_rate_top10") for name, board in boards},

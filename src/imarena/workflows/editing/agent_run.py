@@ -92,8 +92,8 @@ def _read(path: Path) -> bytes:
 
 
 def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple[Path, ...]:
-    made = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
-    if not made:
+    edits = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
+    if not edits:
         return ()
     folder = output.with_name(f"{output.stem}-steps")
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple
         if _STEP.fullmatch(old.name):
             old.unlink()
     paths = []
-    for step in made:
+    for step in edits:
         data = workspace.blobs.get(str(step["image_sha256"]))
         path = folder / f"{step['step']}{SUFFIXES.get(media_type_of(data), '.bin')}"
         path.write_bytes(data)

@@ -195,13 +195,13 @@ class _Reader:
         editors = tuple(self._editor(position) for position in positions)
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
         asked = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
-        made = reports.ShownDisagreement(
+        disagreement = reports.ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
             asked.task or "", item.topic or "", asked.instruction, editors, each.size,
             _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
             tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
         )  # fmt: skip
-        return replace(made, images=tuple(_images(asked, outputs, made)))
+        return replace(disagreement, images=tuple(_images(asked, outputs, disagreement)))
 
     def _output(self, position: int) -> Output:
         output = self.view.workspace.store.get(Output, self.view.entries.id_of(position))
@@ -249,15 +249,17 @@ class _Reader:
 
 
 def _images(
-    asked: AskedEdit, outputs: Sequence[Output], made: reports.ShownDisagreement
+    asked: AskedEdit, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
 ) -> Iterator[reports.ShownImage]:
     for image in asked.sources:
         yield reports.ShownImage("source", image)
     for image in asked.references:
         yield reports.ShownImage("reference", image)
-    for output, editor in zip(outputs, made.editors, strict=True):
+    for output, editor in zip(outputs, disagreement.editors, strict=True):
         chosen = [
-            who for who, answer in (("judge", made.judge_answer), ("people", made.people_answer)) if answer == editor
+            who
+            for who, answer in (("judge", disagreement.judge_answer), ("people", disagreement.people_answer))
+            if answer == editor
         ]
         note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
         yield reports.ShownImage(editor, output.image, note)
