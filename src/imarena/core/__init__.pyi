@@ -92,6 +92,7 @@ from .settings import Settings as Settings
 from .settings import load_settings as load_settings
 from .suggest import split_names as split_names
 from .suggest import suggestion as suggestion
+from .suggest import unknown_name as unknown_name
 from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions
 from .traits import Openable as Openable

@@ -24,9 +24,9 @@ from imarena.core import (
     InvalidImage,
     MissingExtra,
     Noun,
-    UnknownName,
     UserError,
     package_yaml,
+    unknown_name,
 )
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
@@ -222,5 +222,5 @@ def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> Diffuser
     """Build the editor from a table with `model` and `pipeline`."""
     settings = read_editor_options(DiffusersSettings, options, "diffusers")
     if settings.pipeline not in SHAPES:
-        raise UnknownName(f"There is no pipeline called '{settings.pipeline}'.", hint=f"Known: {', '.join(SHAPES)}.")
+        raise unknown_name("There is no pipeline called", settings.pipeline, SHAPES)
     return DiffusersEditor(name, settings, SHAPES[settings.pipeline])

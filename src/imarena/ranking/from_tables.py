@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError, canonical_json, sha256_hex
+from imarena.core import FloatArray, UserError, canonical_json, sha256_hex, suggestion
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_files import BattleFile
@@ -205,7 +205,8 @@ def _release_memory() -> None:
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
     """Make one board per value of a column, sorted. A group that cannot be ranked gets a notice with the reason."""
     if by not in table.column_names:
-        raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
+        hint = suggestion(by, table.column_names, f"The table has: {', '.join(table.column_names)}.")
+        raise UserError(f"No column '{by}'.", hint=hint)
     groups = split_rows(table, by)
     for value in groups.values:
         scope = {by: value}

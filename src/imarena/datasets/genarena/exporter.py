@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Archive, ImarenaError, Skip, UserError
+from imarena.core import Archive, ImarenaError, Skip, UserError, unknown_name
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
 from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, OutputLocation
@@ -58,7 +58,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
 def _dataset(archive: Archive, wanted: str | None) -> str:
     names = sorted({item.dataset for item in archive.records(Item)})
     if wanted is not None and wanted not in names:
-        raise UserError(f"There is no data set '{wanted}'.", hint=f"There are: {', '.join(names) or 'none'}.")
+        raise unknown_name("There is no data set", wanted, names)
     if wanted is None and len(names) != 1:
         raise UserError(
             "A GenArena folder holds one data set." if names else "There are no items to export.",

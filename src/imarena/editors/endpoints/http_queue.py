@@ -11,7 +11,7 @@ import yaml
 from pydantic import JsonValue
 
 from imarena.clients import ImageAnswer, ImageClient, Queue, QueueTemplate
-from imarena.core import EditRequest, UnknownName, UserError
+from imarena.core import EditRequest, UserError, unknown_name
 from imarena.core.records import Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
@@ -41,7 +41,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     """Build the editor from a table with `model` and a `preset` or a `template`."""
     chosen = str(options.get("preset", ""))
     if chosen and chosen not in presets():
-        raise UnknownName(f"There is no queue preset called '{chosen}'.", hint=f"Known: {', '.join(presets())}.")
+        raise unknown_name("There is no queue preset called", chosen, presets())
     preset = presets().get(chosen, {"defaults": {}, "template": {}})
     own = options.get("template")
     template = {**preset["template"], **(own if isinstance(own, dict) else {})}
