@@ -93,6 +93,8 @@ from .settings import load_settings as load_settings
 from .suggest import split_names as split_names
 from .suggest import suggestion as suggestion
 from .suggest import unknown_name as unknown_name
+from .texts import error_line as error_line
+from .texts import shortened as shortened
 from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions
 from .traits import Openable as Openable

@@ -9,6 +9,7 @@ from .damage import damage_kinds as damage_kinds
 from .evaluation import ALL_TASKS as ALL_TASKS
 from .evaluation import JudgeAnswer as JudgeAnswer
 from .evaluation import JudgeRow as JudgeRow
+from .evaluation import PairKey as PairKey
 from .evaluation import PairTruth as PairTruth
 from .evaluation import accuracy_difference as accuracy_difference
 from .evaluation import agreed_truth as agreed_truth

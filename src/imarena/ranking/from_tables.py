@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError, canonical_json, sha256_hex, suggestion
+from imarena.core import FloatArray, UserError, canonical_json, error_line, sha256_hex, suggestion
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_files import BattleFile
@@ -252,7 +252,7 @@ def split_rows(table: Any, by: str) -> RowGroups:
 
 def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking:
     """The board of a group that cannot be ranked, with the reason."""
-    why = Notice(code="group_not_ranked", values={"reason": " ".join(str(error).split())})
+    why = Notice(code="group_not_ranked", values={"reason": error_line(error)})
     return Ranking(method=method, settings={}, n_battles=0, notices=(why,), scope=scope)
 
 

@@ -22,6 +22,7 @@ from .campaign_plan import RATERS_PER_UNIT as RATERS_PER_UNIT
 from .campaign_plan import CampaignPlan as CampaignPlan
 from .campaign_plan import KnownTask as KnownTask
 from .campaign_plan import ParticipationOutcome as ParticipationOutcome
+from .campaign_plan import TaskKind as TaskKind
 from .campaign_plan import plan_of as plan_of
 from .campaign_plan import unit_of as unit_of
 from .drawing import Batch as Batch

@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
+from imarena.workflows.boards import Source
 from imarena.workflows.serving import BattleFilters
 
 Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
@@ -26,7 +27,6 @@ def _real(day: str) -> str:
 
 
 Day = Annotated[str, Query(json_schema_extra={"format": "date"}), AfterValidator(_real)] | None
-Source = Literal["auto", "human", "judge", "all"]
 Method = Literal["bt", "davidson", "elo"]
 
 

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from imarena.routing import ParticipationOutcome
+from imarena.routing import ParticipationOutcome, TaskKind
 
-Kind = Literal["preference", "rating", "yes_no", "check"]
 Purpose = Literal["vote", "practice", "qualification", "adjudication"]
 """A task's purpose as shown to raters. Gold and repeated tasks look like any other."""
 Stage = Literal[
@@ -127,7 +126,7 @@ class RaterCampaign(Wire):
 
     campaign_id: str
     name: str
-    kind: Kind
+    kind: TaskKind
     stage: Stage
     consent: str
     guidelines: str
@@ -246,7 +245,7 @@ class TaskOut(Wire):
 
     address: str
     campaign_id: str
-    kind: Kind
+    kind: TaskKind
     purpose: Purpose
     instruction: str
     dimension: str

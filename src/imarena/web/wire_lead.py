@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from imarena.routing import ParticipationOutcome
-from imarena.web.wire import NO_NUL, Kind, Line, NoticeOut, Wire, Words
+from imarena.routing import ParticipationOutcome, TaskKind
+from imarena.web.wire import NO_NUL, Line, NoticeOut, Wire, Words
 from imarena.workflows.rating import CampaignChanges, Code, CriterionAgreement, ExclusionChange
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -59,7 +59,7 @@ class CampaignIn(Wire):
     """A new campaign: its units, number of raters and checks."""
 
     name: Name
-    kind: Kind = "preference"
+    kind: TaskKind = "preference"
     dimension: Name = "overall"
     datasets: list[Name] = Field(default_factory=list, max_length=100)
     tasks: list[Name] = Field(default_factory=list, max_length=200)
@@ -117,7 +117,7 @@ class CampaignOut(Wire):
 
     campaign_id: str
     name: str
-    kind: Kind
+    kind: TaskKind
     open: bool
     paused: bool
     created_at: str

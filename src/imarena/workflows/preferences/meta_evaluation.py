@@ -13,6 +13,7 @@ from imarena.preferences import (
     ALL_TASKS,
     JudgeAnswer,
     JudgeRow,
+    PairKey,
     PairTruth,
     accuracy_difference,
     agreed_truth,
@@ -22,7 +23,6 @@ from imarena.stats import Figure
 from imarena.storage import Form, Workspace
 from imarena.workflows import views
 
-PairKey = tuple[str, str, str]
 Scheme = str
 
 

@@ -14,13 +14,13 @@ from typing import Literal
 from imarena.core import UnknownName, UserError, content_id, suggestion, unknown_name
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
+from imarena.stats import Z95
 from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, assign_sides
 
 Pair = tuple[str, str]
 """Two editors, in the order of their names."""
 Kind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
 _UNTIL = ("pairs", "models")
-Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)

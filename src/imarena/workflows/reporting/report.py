@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, split_names
+from imarena.core import Progress, UserError, counted, error_line, split_names
 from imarena.core.records import Item, Ranking
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -195,7 +195,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, " ".join(str(error).split())
+        return None, error_line(error)
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:

@@ -8,6 +8,7 @@ import numpy as np
 from imarena.core import FloatArray, UserError, suggestion
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
+from imarena.stats import Z95
 from imarena.workflows.active_elo.simulation import campaigns
 from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
 from imarena.workflows.active_elo.simulation.worlds import World
@@ -170,7 +171,7 @@ def _result(
 
 def _mean(values: FloatArray) -> MeanInterval:
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-    return MeanInterval(mean, mean - 1.96 * error, mean + 1.96 * error)
+    return MeanInterval(mean, mean - Z95 * error, mean + Z95 * error)
 
 
 def _settings(world: World, plan: SimulationPlan, gates: Gates) -> SimulationSettings:

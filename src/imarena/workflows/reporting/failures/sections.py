@@ -1,11 +1,11 @@
 """The report's sections on failures: modes with counts and examples, raters' tags, and error areas."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from imarena.core import counted
-from imarena.core.records import ImageRef, Item, Output
+from imarena.core.records import Item, Output
 from imarena.reports import (
     Chart,
     GalleryItem,
@@ -18,7 +18,7 @@ from imarena.reports import (
     output_name,
 )
 from imarena.reports.tables import Cell, Column, Table
-from imarena.workflows.reporting.examples import asked_images
+from imarena.workflows.reporting.examples import Picture, asked_images
 from imarena.workflows.reporting.failures.error_areas import error_areas
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
 from imarena.workflows.serving import GRID, KINDS, IssueHeatMap, every_issue
@@ -26,7 +26,6 @@ from imarena.workflows.views import View, asked_edit, chain_of
 
 EXAMPLES = 3
 """Number of outputs shown per mode."""
-Picture = Callable[[ImageRef], str]
 
 
 def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> Iterator[Section]:
