@@ -215,7 +215,7 @@ def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 

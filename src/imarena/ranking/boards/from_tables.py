@@ -11,8 +11,8 @@ from imarena.core import FloatArray, UserError, canonical_json, error_line, sha2
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_files import BattleFile
-from imarena.ranking.battle_ranking import rank_battles
 from imarena.ranking.battles import Battles
+from imarena.ranking.boards.battle_ranking import rank_battles
 from imarena.ranking.compare import OutsideComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles
