@@ -1,7 +1,7 @@
 from . import kernels as kernels
-from .battles import LEFT as LEFT
-from .battles import RIGHT as RIGHT
-from .battles import TIE as TIE
+from .battles import LEFT_WINS as LEFT_WINS
+from .battles import RIGHT_WINS as RIGHT_WINS
+from .battles import TIED as TIED
 from .battles import Battles as Battles
 from .battles import CodedColumn as CodedColumn
 from .boards.battle_ranking import rank_battles as rank_battles
@@ -10,7 +10,7 @@ from .boards.board_gate import check_below_rules as check_below_rules
 from .boards.board_gate import gate_board as gate_board
 from .boards.board_gate import read_below_rules as read_below_rules
 from .boards.calibrated import calibrated_board as calibrated_board
-from .boards.corrected import Scale as Scale
+from .boards.corrected import JudgeScale as JudgeScale
 from .boards.corrected import corrected_board as corrected_board
 from .boards.from_tables import compare_boards as compare_boards
 from .boards.from_tables import empty_board as empty_board

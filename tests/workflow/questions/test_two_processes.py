@@ -19,10 +19,10 @@ from imarena.engine import FLUSH_S
 from imarena.storage import Claims, Workspace, newest_version, open_workspace
 from imarena.storage.database import writing
 from tests.command import Imarena
-from tests.fake_endpoint import Server, fake_server, point_at
 from tests.fixtures.old_workspaces import move_to_postgres
-from tests.postgres import new_database
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import Server, fake_server, point_at
+from tests.servers.postgres import new_database
+from tests.small_data.small_arena import make_arena
 
 QUESTIONS = 12
 WORDS = ("judge", "--judge", "cv-judge", "--endpoint", "fake", "--yes")
