@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError
+from imarena.core import NOT_COUNTED, UserError, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import column_names
@@ -147,7 +147,7 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
         if word is not None and word not in outcomes:
-            raise UserError(f"{path}, row {row + 1}: unknown winner '{word}'.", hint=f"Known: {', '.join(outcomes)}.")
+            raise unknown_name(f"{path}, row {row + 1}: unknown winner", word, outcomes)
     columns = {name: _list(table, name) for name in needed[:3]}
     for name, cells in columns.items():
         if None in cells:

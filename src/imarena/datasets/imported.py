@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError, content_id
+from imarena.core import Importable, Intake, Skip, UserError, content_id, error_line
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 
@@ -43,7 +43,7 @@ def one_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return " ".join(str(error).split())
+    return error_line(error)
 
 
 def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:

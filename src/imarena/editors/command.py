@@ -14,10 +14,9 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
 
-from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES, media_type_of
 
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
@@ -203,4 +202,4 @@ def _read(path: Path, code: int, output: str, program: str) -> EditResult:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> CommandEditor:
     """Build the editor from a table with `argv`."""
-    return CommandEditor(name, read_editor_options(CommandSettings, options, "command"))
+    return CommandEditor(name, read_options(CommandSettings, options, "editors", "command"))

@@ -16,10 +16,9 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, suggestion
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, read_options, suggestion
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
 
 RAISED = "The function raised "
@@ -123,5 +122,5 @@ def _near(owner: object, name: str) -> str:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FunctionEditor:
     """Build the editor from a table with `function`."""
-    settings = read_editor_options(FunctionSettings, options, "function")
+    settings = read_options(FunctionSettings, options, "editors", "function")
     return FunctionEditor(name, load_function(settings.function), settings.version, settings.in_context)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from imarena.core import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, reasons_from_objects
+from imarena.judges.expected_objects import MAX_OBJECTS, ExpectedObject, reasons_from_objects
 from imarena.language import (
     READER_VERSION,
     Edit,

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, unknown_name
 
 CalibrationMethod = Literal["isotonic", "piecewise", "logistic"]
 CALIBRATION_METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
@@ -142,7 +142,7 @@ def fit_curve(
 
 def _check(gap: FloatArray, method: str, ridge: float, what: str) -> None:
     if method not in CALIBRATION_METHODS:
-        raise UserError(f"No calibration method '{method}'.", hint=f"Known: {', '.join(CALIBRATION_METHODS)}.")
+        raise unknown_name("No calibration method", method, CALIBRATION_METHODS)
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise UserError(f"A ridge of {ridge:g} is not possible.", hint="0: none; 0.25: the usual one.")
     if gap.size < LEAST_PAIRS:

@@ -44,9 +44,9 @@ class _Layer:
     """Weight of each channel, if the output of this layer is compared."""
 
 
-def lpips_available(backbone: Backbone = "alex") -> bool:
-    """Are the weights installed?"""
-    return installed_folder(f"lpips-{backbone}") is not None
+def lpips_available() -> bool:
+    """Are the weights of AlexNet, the default, installed?"""
+    return installed_folder("lpips-alex") is not None
 
 
 def lpips_distance(source: Pixels, output: Pixels, backbone: Backbone = "alex") -> float | None:

@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, unknown_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -367,7 +367,7 @@ def _method(text: str) -> Any:
     from imarena.routing import CALIBRATION_METHODS
 
     if text not in CALIBRATION_METHODS:
-        raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(CALIBRATION_METHODS)}.")
+        raise unknown_name("No calibration method", text, CALIBRATION_METHODS)
     return text
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
+from imarena.core import EditorTraits, EditRequest, EditResult, sha256_hex, unknown_name
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.studio import recipes
@@ -75,9 +75,7 @@ class StudioEditor:
 def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
     """The editor with a habit (see `STUDIO_RECIPES`), shown under `name`."""
     if habit not in STUDIO_RECIPES:
-        raise UnknownName(
-            f"There is no studio editor called '{habit}'.", hint="Known: " + ", ".join(STUDIO_RECIPES) + "."
-        )
+        raise unknown_name("There is no studio editor called", habit, STUDIO_RECIPES)
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking import pairs
-from imarena.ranking.boards import stability
+from imarena.ranking.boards import pairs, stability
 from imarena.ranking.likelihood.separation import NEVER_MET
 
 FIXED = "fixed"

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from imarena import routing
-from imarena.core import UserError, content_id
+from imarena.core import UserError, content_id, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.storage import Workspace, leases, writing
@@ -86,7 +86,7 @@ def assign_battles(
     if request.budget < 1:
         raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
     if request.policy not in POLICIES:
-        raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
+        raise unknown_name("No policy", request.policy, POLICIES)
     if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
         raise UserError("There are fewer raters than votes per battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
@@ -155,7 +155,7 @@ def draw_batch(
     if request.new_models:
         unknown = [name for name in request.new_models if name not in pool.models]
         if unknown:
-            raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
+            raise unknown_name("No model", unknown[0], pool.models)
         chosen.append(routing.restrict_to_models([pool.models.index(name) for name in request.new_models]))
     if request.policy == "information":
         chosen.append(routing.ranking_information(top=request.stop_top))

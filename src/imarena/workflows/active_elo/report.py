@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from imarena.core import Progress, UserError, first_line
+from imarena.core import Progress, UserError, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
@@ -138,7 +138,7 @@ def active_report(
     others = _other_arenas(workspace, arena.judge)
     unknown = [name for name in rewards if name not in others]
     if unknown:
-        raise UserError(f"No scores of a judge '{unknown[0]}'.", hint=f"Known: {', '.join(others) or 'none'}.")
+        raise unknown_name("No scores of a judge", unknown[0], others)
     alone = {name: others[name] for name in rewards}
     steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError
+from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError, unknown_name
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check_image, media_type_of, read_image_file
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
@@ -32,7 +32,7 @@ class AgentRun:
 def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
     """Return the name of the agent with these stages around an editor, or of the baseline best of N edits."""
     if stages not in _AGENTS:
-        raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(_AGENTS)}.")
+        raise unknown_name("There are no stages called", stages, _AGENTS)
     return f"best-of-{best_of}:{editor}" if best_of else f"{_AGENTS[stages]}:{editor}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, split_names
+from imarena.core import Progress, UserError, counted, error_line, split_names
 from imarena.core.records import Item, Ranking
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -26,7 +26,7 @@ from imarena.workflows.boards import (
 from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
-from imarena.workflows.reporting.examples import example_sections
+from imarena.workflows.reporting.failures.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
 from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
@@ -34,7 +34,7 @@ from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.missing_parts import absent_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
-from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
+from imarena.workflows.reporting.papers.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
 from imarena.workflows.upkeep import workspace_status
 from imarena.workflows.views import View
@@ -195,7 +195,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, " ".join(str(error).split())
+        return None, error_line(error)
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:

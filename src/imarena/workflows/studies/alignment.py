@@ -27,7 +27,7 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both
+from imarena.core import UserError, counted, outcome_of_both, unknown_name
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE
@@ -235,7 +235,7 @@ def _missing(text: str) -> Literal["exclude", "wrong"]:
         return "wrong"
     if text == "exclude":
         return "exclude"
-    raise UserError(f"Unknown --missing '{text}'.", hint="Known: exclude, wrong.")
+    raise unknown_name("Unknown --missing", text, ("exclude", "wrong"))
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:

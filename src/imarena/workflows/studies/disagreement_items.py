@@ -20,6 +20,7 @@ from imarena.agreement import (
     rating_disagreements,
     vote_disagreements,
 )
+from imarena.core import shortened
 from imarena.core.records import Item, Output
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
@@ -245,7 +246,7 @@ class _Reader:
             (bodies,) = fetch_columns(connection, query)
         for body in bodies:
             if comment := str(json.loads(body).get("comment") or "").strip():
-                yield _short(comment)
+                yield shortened(comment, _LONGEST)
 
 
 def _images(
@@ -283,7 +284,7 @@ def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
     """A judgment's reasons as text; its marks if it gives no reasons."""
     reasons = {name: value for name, value in (body.get("reasons") or {}).items() if value not in (None, "", [], {})}
     for name, value in sorted(reasons.items(), key=lambda reason: not isinstance(reason[1], str)):  # texts first
-        yield f"{name.replace('_', ' ')}: {_short(_plain(value))}"
+        yield f"{name.replace('_', ' ')}: {shortened(_plain(value), _LONGEST)}"
     if not reasons and body.get("scores"):
         yield ", ".join(f"{name} {float(score):.4g}" for name, score in body["scores"].items())
 
@@ -295,8 +296,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return "; ".join(_plain(part) for part in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import CodeArray, IntArray, UserError
+from imarena.core import CodeArray, IntArray, unknown_name
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
@@ -130,9 +130,7 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
         return "", ()
     if setting:
         if setting not in RULES:
-            raise UserError(
-                f"No rule '{setting}' for the overall.", hint=f"[board] overall is one of: {', '.join(RULES)}."
-            )
+            raise unknown_name("[board] overall: no rule", setting, RULES)
         return setting, tuple(sorted(criteria))
     for known, rule in KNOWN.items():
         if known <= frozenset(criteria):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, IntArray, UserError
+from imarena.core import FloatArray, IntArray, unknown_name
 from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid_ranks, refit_strengths
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, vote_batch
@@ -48,7 +48,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "corrected": lambda: _corrected(fleet, votes, rounds),
     }
     if aggregation not in makers:
-        raise UserError(f"No aggregation '{aggregation}'.", hint=f"Known: {', '.join(makers)}.")
+        raise unknown_name("No aggregation", aggregation, makers)
     return makers[aggregation]()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError, canonical_json
+from imarena.core import UserError, canonical_json, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import (
@@ -130,7 +130,7 @@ def setting_board(
 ) -> Ranking:
     """Return the board of one setting; `group` names the family whose calibration is used, if it has its own."""
     if name not in (*SETTINGS, GOLD_SETTING):
-        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
+        raise unknown_name("No setting", name, (*SETTINGS, GOLD_SETTING))
     arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
         return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)

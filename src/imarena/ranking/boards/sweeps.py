@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
+from imarena.ranking.boards.pairs import pair_points
 from imarena.ranking.likelihood.likelihoods import sigmoid
-from imarena.ranking.pairs import pair_points
 
 _RIDGE = 1e-3
 """Keeps the fit finite if the data do not; far smaller than the weight of one battle."""

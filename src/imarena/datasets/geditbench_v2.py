@@ -18,7 +18,7 @@ from imarena.core import Importable, Intake, Skip, UserError, canonical_json, fi
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder
-from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, result_judgment
+from imarena.datasets.geditbench_results import DIMENSIONS, is_result, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
