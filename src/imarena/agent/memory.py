@@ -27,7 +27,7 @@ from imarena.core import (
 )
 from imarena.core.records import JsonDict, Status
 
-Made = TypeVar("Made")
+_StageOutput = TypeVar("_StageOutput")
 
 
 @dataclass
@@ -82,9 +82,9 @@ class Memory:
     async def _thought(
         self,
         stage: str,
-        form: TypeAdapter[tuple[Made, StageResult]],
-        ask: Callable[[], Awaitable[tuple[Made, StageResult]]],
-    ) -> tuple[Made, StageResult]:
+        form: TypeAdapter[tuple[_StageOutput, StageResult]],
+        ask: Callable[[], Awaitable[tuple[_StageOutput, StageResult]]],
+    ) -> tuple[_StageOutput, StageResult]:
         """Ask the planner for one stage; if the answer notes a problem, the next attempt asks for it again."""
         held = await self._held(_call(stage))
         if held is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.agreement.alignment import Alignment, AverageAlignment, GroupAlignment, ScoreCoverage
-from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
+from imarena.agreement.columns import RatingColumns, ScaleRange, ScoreColumns, check_groups
 from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.matches import Match, People, absent_outputs, match_scores, people_by_key
 from imarena.agreement.pair_order import pair_orders
@@ -44,12 +44,12 @@ class AlignOptions:
     average: Recipe = "fisher"
     lower_is_better: frozenset[str] = frozenset()
     """Judges whose low scores are good: their scores change sign before anything is computed."""
-    score_range: Mapping[str, Range] = field(default_factory=dict)
+    score_range: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each judge's scores; the key "" applies to every judge not named."""
     declared: frozenset[str] = frozenset()
     """Judges whose range in `score_range` is the scale that they declare."""
-    rating_range: Range | None = None
-    rating_scales: Mapping[str, Range] = field(default_factory=dict)
+    rating_range: ScaleRange | None = None
+    rating_scales: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each criterion, if the source of the ratings states it and `rating_range` does not."""
     leave_one_out: bool = False
     pairs: bool = False
@@ -117,7 +117,7 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
     return groups
 
 
-def _reaches(matches: Iterable[Match]) -> dict[str, Range]:
+def _reaches(matches: Iterable[Match]) -> dict[str, ScaleRange]:
     """Return the lowest and highest score of each judge, over all groups, because a judge has only one scale."""
     scores: dict[str, list[float]] = {}
     for match in matches:
@@ -131,8 +131,8 @@ def _group(
     key: tuple[Any, ...],
     rows: list[Match],
     options: AlignOptions,
-    limits: Range,
-    reach: Range | None,
+    limits: ScaleRange,
+    reach: ScaleRange | None,
     absent: int,
 ) -> GroupAlignment:
     """Return the figures of one judge, criterion and group.
@@ -169,11 +169,11 @@ def _whose(figure: Figure) -> str:
     ).replace("means is constant", "means are constant")  # fmt: skip
 
 
-Ranges = tuple[Range | None, Range | None]
+Ranges = tuple[ScaleRange | None, ScaleRange | None]
 """The ranges of a judge's scores and of people's ratings; None if not known."""
 
 
-def _score_range(judge: str, options: AlignOptions) -> Range | None:
+def _score_range(judge: str, options: AlignOptions) -> ScaleRange | None:
     return options.score_range.get(judge, options.score_range.get(""))
 
 
@@ -183,14 +183,14 @@ def _bias(
     judge: str,
     options: AlignOptions,
     ranges: Ranges,
-    limits: Range,
-    reach: Range | None,
+    limits: ScaleRange,
+    reach: ScaleRange | None,
 ) -> tuple[float | None, str | None, str]:
     """Return the mean of judge minus people, and its scale: 0 to 1 if both ranges are known, else the ratings' own."""
     if not len(score) or reach is None:
         return None, None, "no scored output has a rating"
     if judge in options.lower_is_better:
-        return None, None, "low scores are good, so that their distance from ratings means nothing"
+        return None, None, "lower scores are better, so a difference from ratings has no meaning"
     own, theirs = ranges
     if own and theirs:
         low, high = theirs
@@ -273,7 +273,7 @@ def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAl
         yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - shown)
 
 
-def _observed(people: People) -> Range:
+def _observed(people: People) -> ScaleRange:
     values = [value for ratings in people.values() for _, value in ratings]
     return (min(values), max(values)) if values else (0.0, 0.0)
 

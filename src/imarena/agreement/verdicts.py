@@ -15,10 +15,10 @@ from imarena.agreement.paired_tests import compare_verdicts
 from imarena.agreement.verdict_alignment import MajorityAlignment, VerdictAlignment, VerdictGroup
 from imarena.core import UserError
 from imarena.stats import (
-    EQUAL,
     MIRROR,
-    OUTCOMES,
-    Missing,
+    UNSTATED_TIE,
+    VERDICT_OUTCOMES,
+    MissingVerdicts,
     ScorePairs,
     TieCalibration,
     calibrate_ties,
@@ -26,8 +26,8 @@ from imarena.stats import (
     verdict_matches,
 )
 
-HUMAN_OUTCOMES = OUTCOMES
-JUDGE_OUTCOMES = (*OUTCOMES, EQUAL)
+HUMAN_OUTCOMES = VERDICT_OUTCOMES
+JUDGE_OUTCOMES = (*VERDICT_OUTCOMES, UNSTATED_TIE)
 SHARED = ("task", "dimension")
 RATER = "rater"
 """Votes can also be grouped by the rater who cast them."""
@@ -62,7 +62,7 @@ def align_verdicts(
     votes: VerdictColumns,
     *,
     by: Sequence[str] = (),
-    missing: Missing = "exclude",
+    missing: MissingVerdicts = "exclude",
     compare: bool = False,
 ) -> VerdictAlignment:
     """Compare each judge in `verdicts` with the people in `votes`, per group of columns of the votes (or per `rater`).
@@ -111,7 +111,11 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
 
 
 def _groups(
-    votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
+    votes: VerdictColumns,
+    judges: Mapping[str, _Answers],
+    keys: Sequence[str],
+    by: Sequence[str],
+    missing: MissingVerdicts,
 ) -> Iterator[VerdictGroup]:
     """Yield one row per judge and group of votes."""
     labels = {**votes.labels, RATER: votes.rater}

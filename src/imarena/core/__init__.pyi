@@ -1,10 +1,12 @@
 from . import errors as errors
 from . import protocols as protocols
+from .arrays import CodeArray as CodeArray
 from .arrays import FloatArray as FloatArray
 from .arrays import Floats as Floats
 from .arrays import IntArray as IntArray
 from .arrays import Mask as Mask
 from .arrays import Pixels as Pixels
+from .arrays import ShareBox as ShareBox
 from .causes import Cause as Cause
 from .causes import CauseTally as CauseTally
 from .causes import error_causes as error_causes

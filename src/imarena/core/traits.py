@@ -127,7 +127,7 @@ class ExtraQuestions:
 
     who: str
     """`judge` or `mind`."""
-    door: Openable
+    client: Openable
     """The client through which they are asked."""
     times: int
     """Maximum number of questions (or verdicts of a judge) per output."""

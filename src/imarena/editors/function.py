@@ -78,8 +78,8 @@ class FunctionEditor:
         frames = traceback.extract_tb(error.__traceback__)
         own = inspect.unwrap(self.call)
         file = own.__code__.co_filename if inspect.isfunction(own) else ""
-        here = [frame for frame in frames if frame.filename == file] or frames
-        where = f" ({Path(here[-1].filename).name}, line {here[-1].lineno})" if here else ""
+        own_frames = [frame for frame in frames if frame.filename == file] or frames
+        where = f" ({Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno})" if own_frames else ""
         return f"{RAISED}{type(error).__name__}: {error_message(error)}{where}"
 
 

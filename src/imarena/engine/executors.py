@@ -21,7 +21,7 @@ FEW_CORES = 4
 """Up to this many cores, separate processes cost more memory than they save time: image libraries release the GIL."""
 ENOUGH = 200
 """Minimum number of questions for which starting processes pays off: each imports and loads its models, 2 to 4 CPU
-seconds by `benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for an image."""
+seconds by `python -m benchmarks.judges.builtin executors`, and `builtin` takes 0.08 s for an image."""
 AT_ONCE = 8
 
 

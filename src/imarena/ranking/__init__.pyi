@@ -1,9 +1,9 @@
 from . import from_tables as from_tables
 from . import kernels as kernels
 from .battle_ranking import rank_battles as rank_battles
-from .battles import LEFT as LEFT
-from .battles import RIGHT as RIGHT
-from .battles import TIE as TIE
+from .battles import LEFT_WINS as LEFT_WINS
+from .battles import RIGHT_WINS as RIGHT_WINS
+from .battles import TIED as TIED
 from .battles import Battles as Battles
 from .battles import CodedColumn as CodedColumn
 from .board_gate import check_below_rules as check_below_rules
@@ -11,7 +11,7 @@ from .board_gate import gate_board as gate_board
 from .board_gate import read_below_rules as read_below_rules
 from .boards.board import assemble as assemble
 from .boards.calibrated import calibrated_board as calibrated_board
-from .boards.corrected import Scale as Scale
+from .boards.corrected import JudgeScale as JudgeScale
 from .boards.corrected import corrected_board as corrected_board
 from .boards.stability import mid_ranks as mid_ranks
 from .compare import OutsideComparison as OutsideComparison

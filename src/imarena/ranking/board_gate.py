@@ -33,7 +33,7 @@ def check_below_rules(texts: Iterable[str]) -> None:
     """Reject rules that do not name two models, before anything is computed."""
     for text in texts:
         if not _splits(text):
-            raise UserError(f"'{text}' is not a rule of this gate.", hint=_HINT)
+            raise UserError(f"Unknown rule '{text}' for --fail-if.", hint=_HINT)
 
 
 def read_below_rules(texts: Iterable[str], models: Sequence[str]) -> list[BelowRule]:
@@ -85,7 +85,7 @@ def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
     return _result(ranking, rule, "failed" if high < 0 else "passed", (difference, low, high))
 
 
-Figures = tuple[float | None, float | None, float | None]
+_Figures = tuple[float | None, float | None, float | None]
 """The difference and the ends of its interval."""
 
 
@@ -93,7 +93,7 @@ def _result(
     ranking: Ranking,
     rule: BelowRule,
     outcome: GateOutcome,
-    figures: Figures = (None, None, None),
+    figures: _Figures = (None, None, None),
     reason: Notice | None = None,
 ) -> GateResult:
     return GateResult(

@@ -187,9 +187,9 @@ def rank_file(
 
 def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
     """The table without the columns that no board needs."""
-    from imarena.tables import KINDS
+    from imarena.tables import TABLE_KINDS
 
-    kind = KINDS["battles"]
+    kind = TABLE_KINDS["battles"]
     sided = [f"{name}_{side}" for name in covariates for side in ("left", "right")]
     used = kind.known_text | kind.known_numbers | {*covariates, *sided}
     return table.select([name for name in table.column_names if name in used])

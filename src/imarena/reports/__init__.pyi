@@ -70,7 +70,7 @@ from .page import write_html as write_html
 from .page import write_html_file as write_html_file
 from .rank_details import board_warnings as board_warnings
 from .rank_details import neighbours_table as neighbours_table
-from .rank_plots import METHODS as METHODS
+from .rank_plots import METHOD_TITLES as METHOD_TITLES
 from .rank_plots import save_plots as save_plots
 from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data
@@ -84,6 +84,7 @@ from .site.pages import Site as Site
 from .site.pages import SiteBoard as SiteBoard
 from .site.pages import SiteExample as SiteExample
 from .site.pages import SiteImage as SiteImage
+from .site.pages import SiteInput as SiteInput
 from .site.pages import WinCounts as WinCounts
 from .site.writing import write_site_pages as write_site_pages
 from .site.writing import write_site_part as write_site_part

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns
 
 TITLES = {
@@ -66,7 +66,7 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
             for column in (Column(name, spec), Column("95%", spec, key=f"{key} 95%"))
         ),
     ]
-    lines: list[tuple[Cell, ...]] = [
+    lines: list[tuple[CellValue, ...]] = [
         (
             *([str(line["what"])] if what else []),
             line["policy"],

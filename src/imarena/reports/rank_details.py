@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core.notices import sentence, sentences
 from imarena.core.records import Ranking
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell, interval
 
 _ALIKE_SHOWN, _GROUPS_SHOWN = 2, 5
@@ -85,7 +85,7 @@ def stability_text(ranking: Ranking) -> str:
     if isinstance(stability.get("rank_std"), float):
         parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
     if isinstance(stability.get("accuracy"), float):
-        parts.append(f"decided battles that the board predicts {stability['accuracy']:.1%}")
+        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%}")
     return f"Stability: {'; '.join(parts)}" if parts else ""
 
 
@@ -107,10 +107,10 @@ def neighbours_table(ranking: Ranking) -> Table:
         Column("met", ","),
         Column("battles needed", ",", absent="–"),
     )
-    return Table(head, rows, "Neighbours: direct battles that find the difference 4 times in 5 (5% level)")
+    return Table(head, rows, "Neighbours: direct battles needed to detect the difference (80% power, 5% level)")
 
 
-def _sure(probability: float | None, rounds: Any) -> Cell:
+def _sure(probability: float | None, rounds: Any) -> CellValue:
     """The probability; if all rounds of the bootstrap agree, what that many rounds can show: `> 99.9%` for 1,000."""
     if probability != 1 or not isinstance(rounds, int) or rounds < 1:
         return probability

@@ -18,8 +18,8 @@ import numpy as np
 
 from imarena.core import FloatArray, UserError
 
-Method = Literal["isotonic", "piecewise", "logistic"]
-METHODS: tuple[Method, ...] = get_args(Method)
+CalibrationMethod = Literal["isotonic", "piecewise", "logistic"]
+CALIBRATION_METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
 
 LEAST_PAIRS = 40
 """Minimum number of pairs for a curve: with 40, the error of an agreement of .8 is still .06. Ours."""
@@ -107,7 +107,7 @@ def fit_curve(
     gap: FloatArray,
     agrees: FloatArray,
     *,
-    method: Method = "isotonic",
+    method: CalibrationMethod = "isotonic",
     bins: int = BINS,
     rounds: int = 200,
     seed: int = 0,
@@ -141,8 +141,8 @@ def fit_curve(
 
 
 def _check(gap: FloatArray, method: str, ridge: float, what: str) -> None:
-    if method not in METHODS:
-        raise UserError(f"No calibration method '{method}'.", hint=f"Known: {', '.join(METHODS)}.")
+    if method not in CALIBRATION_METHODS:
+        raise UserError(f"No calibration method '{method}'.", hint=f"Known: {', '.join(CALIBRATION_METHODS)}.")
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise UserError(f"A ridge of {ridge:g} is not possible.", hint="0: none; 0.25: the usual one.")
     if gap.size < LEAST_PAIRS:

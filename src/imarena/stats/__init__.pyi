@@ -1,5 +1,5 @@
-from .alpha import LEVELS as LEVELS
-from .alpha import Level as Level
+from .alpha import MEASUREMENT_LEVELS as MEASUREMENT_LEVELS
+from .alpha import MeasurementLevel as MeasurementLevel
 from .alpha import krippendorff_alpha as krippendorff_alpha
 from .bootstrap import Interval as Interval
 from .bootstrap import paired_bootstrap as paired_bootstrap
@@ -10,7 +10,7 @@ from .bootstrap import resampled_rows as resampled_rows
 from .comparison import PLAIN_ELO as PLAIN_ELO
 from .comparison import ComparisonVerdict as ComparisonVerdict
 from .comparison import compare_points as compare_points
-from .correlation import RECIPES as RECIPES
+from .correlation import CORRELATION_RECIPES as CORRELATION_RECIPES
 from .correlation import Recipe as Recipe
 from .correlation import average as average
 from .correlation import footrule as footrule
@@ -82,10 +82,10 @@ from .significance import paired_t as paired_t
 from .significance import permutation as permutation
 from .significance import welch_t as welch_t
 from .significance import wilcoxon as wilcoxon
-from .verdicts import EQUAL as EQUAL
 from .verdicts import MIRROR as MIRROR
-from .verdicts import OUTCOMES as OUTCOMES
-from .verdicts import Missing as Missing
+from .verdicts import UNSTATED_TIE as UNSTATED_TIE
+from .verdicts import VERDICT_OUTCOMES as VERDICT_OUTCOMES
+from .verdicts import MissingVerdicts as MissingVerdicts
 from .verdicts import VerdictFigures as VerdictFigures
 from .verdicts import verdict_figures as verdict_figures
 from .verdicts import verdict_matches as verdict_matches

@@ -14,7 +14,7 @@ from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import finite_pairs, round_values
 
 Recipe = Literal["fisher", "plain", "paper-compat"]
-RECIPES: tuple[Recipe, ...] = get_args(Recipe)
+CORRELATION_RECIPES: tuple[Recipe, ...] = get_args(Recipe)
 RECIPE_WORDS: dict[Recipe, str] = {
     "fisher": "mean of arctanh, then tanh (Fisher's z)",
     "plain": "arithmetic mean",
@@ -75,8 +75,8 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
     ``fisher`` is the recommended recipe. ``paper-compat`` gives what VIEScore printed. A correlation of exactly 1 or -1
     has no Fisher's z, so its average is undefined rather than clipped.
     """
-    if recipe not in RECIPES:
-        raise ValueError(f"unknown recipe '{recipe}': {', '.join(RECIPES)}")
+    if recipe not in CORRELATION_RECIPES:
+        raise ValueError(f"unknown recipe '{recipe}': {', '.join(CORRELATION_RECIPES)}")
     kept = np.array([value for value in correlations if value is not None], dtype=np.float64)
     lost = len(correlations) - len(kept)
     method = RECIPE_WORDS[recipe] + (f"; {lost} undefined left out" if lost else "")

@@ -59,11 +59,11 @@ def _links(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         for column in table.columns:
             for key in column.foreign_keys:
                 target = key.column.table.alias("target")
-                there = target.c[key.column.name]
+                target_key = target.c[key.column.name]
                 query = (
                     select(table.c.id, column)
-                    .outerjoin(target, column == there)
-                    .where(column.is_not(None), there.is_(None))
+                    .outerjoin(target, column == target_key)
+                    .where(column.is_not(None), target_key.is_(None))
                     .order_by(table.c.seq)
                 )
                 with reading(workspace.store.engine) as connection:

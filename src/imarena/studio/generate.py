@@ -12,8 +12,8 @@ SIZES = ((640, 512), (704, 512), (768, 512), (768, 576))
 
 def size_in(kind: str, backdrop: str) -> float:
     """The usual height of a kind on a backdrop, as a fraction of the image's height."""
-    place, k = backdrop_of(backdrop).place, object_kind(kind)
-    usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(place, 0.0)
+    surface, k = backdrop_of(backdrop).place, object_kind(kind)
+    usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(surface, 0.0)
     return usual or k.table * 0.8 or k.open_air or k.room or 0.2
 
 
@@ -58,8 +58,8 @@ def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
 
 def kinds_for(backdrop: str) -> list[str]:
     """Kinds that usually occur on a backdrop, in a fixed order."""
-    place = backdrop_of(backdrop).place
-    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(place, "table")
+    surface = backdrop_of(backdrop).place
+    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(surface, "table")
     return [name for name, kind in KINDS.items() if getattr(kind, field) > 0]
 
 

@@ -6,7 +6,7 @@ exact one. If several entries share the text, or none has it (it was rephrased),
 the most similar image. Nothing is remembered between calls.
 
 In both cases the source must show the entry (`is_picture_of`): an image from elsewhere belongs to none, whatever the
-text. `benchmarks/studio_likeness.py` measures how different images of the benchmark and others are.
+text. `benchmarks/editors/studio_likeness.py` measures how different images of the benchmark and others are.
 """
 
 from dataclasses import dataclass

@@ -53,7 +53,7 @@ class TableKind:
         return frozenset((*self.numbers, *self.optional_numbers))
 
 
-KINDS: dict[str, TableKind] = {
+TABLE_KINDS: dict[str, TableKind] = {
     "battles": TableKind(
         text=("left", "right"),
         labels=("winner",),
@@ -139,9 +139,9 @@ def as_table(
 
 
 def _kind(kind: str) -> TableKind:
-    if kind not in KINDS:
-        raise UserError(f"No table kind '{kind}'.", hint=f"Known kinds: {', '.join(KINDS)}.")
-    return KINDS[kind]
+    if kind not in TABLE_KINDS:
+        raise UserError(f"No table kind '{kind}'.", hint=f"Known kinds: {', '.join(TABLE_KINDS)}.")
+    return TABLE_KINDS[kind]
 
 
 def _to_arrow(data: object) -> pa.Table:
@@ -185,7 +185,7 @@ def _checked(
     for column in spec.text:
         if table[column].null_count:
             _refuse(pc.is_null(table[column]), name, f"column '{column}' is empty", "Every row needs one.")
-    if spec is KINDS["battles"]:
+    if spec is TABLE_KINDS["battles"]:
         table = _battles(table, name, labels or {})
     return table
 

@@ -116,7 +116,7 @@ from .quality import measure_artefacts as measure_artefacts
 from .quality import measure_quality as measure_quality
 from .quality import noise_level as noise_level
 from .saliency import saliency as saliency
-from .score_raster import GRID as GRID
+from .score_raster import RASTER_SIZE as RASTER_SIZE
 from .score_raster import detection_scores as detection_scores
 from .segments import Segment as Segment
 from .segments import segment as segment

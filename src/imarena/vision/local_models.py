@@ -87,11 +87,11 @@ def _from_hub(name: str, feature: str) -> Path:
     from imarena.vision.model_weights.entries import HUB_FILES
 
     repository, _, revision = name.partition("@")
-    for here in (True, False):
+    for local_only in (True, False):
         try:
             return Path(
                 snapshot_download(
-                    repository, revision=revision or None, allow_patterns=list(HUB_FILES), local_files_only=here
+                    repository, revision=revision or None, allow_patterns=list(HUB_FILES), local_files_only=local_only
                 )
             )
         except (OSError, ValueError, HfHubHTTPError, HFValidationError) as error:

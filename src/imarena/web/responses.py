@@ -110,7 +110,7 @@ def _purpose(assignment: Assignment) -> wire.Purpose:
 
 async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
     """Run `task_out` directly if all its data is in memory, else on another thread."""
-    if arena.voting.records.at_hand(held.assignment):
+    if arena.voting.records.is_cached(held.assignment):
         return task_out(arena, held)
     return await run_in_threadpool(task_out, arena, held)
 

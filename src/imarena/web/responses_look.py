@@ -105,8 +105,8 @@ def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.
     """Where raters found issues, and how often each occurred."""
     return wire_look.HeatMap(
         editor=editor,
-        rows=serving.GRID,
-        columns=serving.GRID,
+        rows=serving.ISSUE_GRID,
+        columns=serving.ISSUE_GRID,
         boxes=issues.boxes,
         cells=issues.cells.tolist(),
         labels=dict(issues.labels.most_common(100)),

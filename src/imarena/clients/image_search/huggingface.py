@@ -56,10 +56,10 @@ class HuggingFaceSource(WebSource):
         asked = {**self._place, "offset": found.key, "length": 1}
         reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
-        place = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
-        if not place:
+        address = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
+        if not address:
             raise SourceFailure(f"{self._name} has no image in row {found.key}")
-        return await self._fetcher.image(place)
+        return await self._fetcher.image(address)
 
     async def _stated_licence(self) -> str:
         if self._licence is None:

@@ -22,10 +22,9 @@ from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
-from imarena.workflows.serving import count_outputs, issue_heat_map, judge_health
-from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import count_outputs, explorer, issue_heat_map, judge_health
 
-Form = Literal["csv", "json"]
+_TableFormat = Literal["csv", "json"]
 _PART_LETTERS = 64_000
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """Characters that could end a script or begin a tag if somebody embeds the document in a page."""
@@ -40,7 +39,9 @@ TABLE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def table_file(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
+def table_file(
+    names: Sequence[str], rows: Iterable[Sequence[object]], form: _TableFormat, title: str
+) -> StreamingResponse:
     """A table as a downloadable file, which a browser never shows as a page."""
     lines = _csv(names, rows) if form == "csv" else _json(names, rows)
     media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
@@ -85,9 +86,9 @@ def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
-CampaignId = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
+_CampaignParam = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
 SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
-As = Annotated[Form, Query()]
+As = Annotated[_TableFormat, Query()]
 _AT_ONCE = 500
 ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
 
@@ -122,7 +123,7 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], entries: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], entries: Iterable[Wire], form: _TableFormat, title: str) -> StreamingResponse:
     """Entries as a page shows them, one per row."""
     names = list(kind.model_fields)
     dumped = (entry.model_dump() for entry in entries)
@@ -205,7 +206,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Only leads see raters' ids."""
     arena = arena_of(request)
-    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
     rows = arena.leaderboards.verdicts(filters_of(query, caller), names, hidden)
     return table_file(names, rows, query.format, "verdicts")
@@ -288,7 +289,7 @@ def export_ratings(
 
 @router.get("/agreement", **ROUTE)
 def export_agreement(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
@@ -298,7 +299,7 @@ def export_agreement(
 
 @router.get("/raters", **ROUTE)
 def export_raters(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Each rater's work in a campaign, with warnings."""
     arena = arena_of(request)

@@ -25,8 +25,8 @@ from imarena.workflows.active_elo.dimensions import (
     weighted_scores,
 )
 from imarena.workflows.active_elo.groups import (
-    Boards,
     GroupBoards,
+    RankingByName,
     dimension_boards,
     group_boards,
     side_by_side,
@@ -85,7 +85,7 @@ class ActiveReport:
     gates: Gates
     deferral: tuple[FamilyDeferral, ...]
     calibration: tuple[ReportedCalibration, ...]
-    boards: Boards
+    boards: RankingByName
     groups: Mapping[str, Mapping[str, GroupBoards]]
     dimension_boards: Mapping[str, GroupBoards]
     dimension_means: tuple[DimensionMeans, ...]

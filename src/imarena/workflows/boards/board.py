@@ -94,7 +94,7 @@ class Boards:
             parts.append(voted)
         if chosen.source in ("judge", "all"):
             forms = self.forms(query, chosen)
-            kinds: tuple[views.Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
+            kinds: tuple[views.BattleKind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             made = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
             made.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
             parts.append(views.battles_between_named(made, self.view.entries, query.editors))
@@ -124,20 +124,20 @@ class Boards:
         number = np.zeros(len(names), int)
         for rows in row_slices(len(battles)):
             number += np.bincount(battles.dimension.of[rows], minlength=len(names))
-        there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
+        present = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
             whole = query.dimension == views.WHOLE
             return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
-            pooled = len(there) > 1 and query.by != "dimension"
-            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
-        only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
+            pooled = len(present) > 1 and query.by != "dimension"
+            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(present)}),) if pooled else ()
+        only = present[0] if len(present) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
         excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
         code = names.index(only) if only in names else -2
         notices = () if only == views.WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
-        if len(there) > 1 or only not in there:
+        if len(present) > 1 or only not in present:
             about = battles.dimension.of
             battles = battles.where(build_column(len(battles), bool, lambda rows: about[rows] == code))
         return replace(battles, excluded=excluded), notices
@@ -240,7 +240,7 @@ class Boards:
     def _rank_groups(self, battles: views.BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
         table = battle_table(self.view, battles)
-        of_items = by in views.LABELS or by not in COLUMNS
+        of_items = by in views.ITEM_LABELS or by not in COLUMNS
         if by not in table.column_names and by not in COLUMNS:
             table = with_item_column(self.view, battles, table, by)
         if by not in table.column_names:

@@ -7,11 +7,11 @@ from imarena.core import UserError
 from imarena.workflows.boards.board import Board, Boards
 from imarena.workflows.boards.default_source import judge_called
 from imarena.workflows.boards.query import BoardQuery, rank_command
-from imarena.workflows.views import WHOLE, Kind, View, people_battles, read_ratings
+from imarena.workflows.views import WHOLE, BattleKind, View, people_battles, read_ratings
 
 ALL = BoardQuery()
 """The query of a report without any options."""
-_KINDS: tuple[tuple[Kind, str], ...] = (("scored", "scores"), ("compared", "battles"))
+_KINDS: tuple[tuple[BattleKind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
 def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:

@@ -130,8 +130,8 @@ def _absent(
     view: View, ranked: Collection[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None
 ) -> Iterable[Notice]:
     entries = view.entries
-    there = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
-    missing = [entries.editor.names[code] for code in there if entries.editor.names[code] not in ranked]
+    editors = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
+    missing = [entries.editor.names[code] for code in editors if entries.editor.names[code] not in ranked]
     if not missing:
         return ()
     people = chosen.source == "human"

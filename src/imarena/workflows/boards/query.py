@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 from imarena.core import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import Options
-from imarena.workflows.views import EVERYTHING, Kind, Window
+from imarena.workflows.views import EVERYTHING, BattleKind, Window
 
 Source = Literal["auto", "human", "judge", "all"]
 SamplesShown = Literal["never", "auto", "always"]
@@ -32,11 +32,11 @@ def read_source(text: str) -> Source:
     return SOURCES[text]
 
 
-def read_battle_kind(text: str | None) -> Kind | None:
+def read_battle_kind(text: str | None) -> BattleKind | None:
     """Parse a kind: compared, scored or None. Raises `UserError`."""
-    for kind in get_args(Kind):
+    for kind in get_args(BattleKind):
         if text == kind:
-            return cast("Kind", kind)
+            return cast("BattleKind", kind)
     if text is None:
         return None
     raise UserError(f"No kind of verdict '{text}'.", hint="Known: compared, scored.")
@@ -53,7 +53,7 @@ class BoardQuery:
     """The dimension of the verdicts; None: overall."""
     dimensions_together: bool = False
     """Rank by the verdicts about all dimensions together."""
-    kind: Kind | None = None
+    kind: BattleKind | None = None
     """For a judge: only pairs that it compared, or only pairs of its scores. None: both, each pair once."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Values of `ITEM_FILTERS` that the battles must have."""

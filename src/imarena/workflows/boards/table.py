@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import CodeArray, UserError
 from imarena.ranking import CodedColumn, signed_numbers
 from imarena.tables import build_column, joined, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
+from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",

@@ -118,9 +118,9 @@ class _Run:
 
     async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
         """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
-        asking = AskEditor(self.editors)
+        ask_editor = AskEditor(self.editors)
         questions = Questions(
-            work, self._order, WorkerTask(asking, asking.failed), self._unshown, self._count, self._store,
+            work, self._order, WorkerTask(ask_editor, ask_editor.failed), self._unshown, self._count, self._store,
             keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
             stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip

@@ -23,7 +23,7 @@ from imarena.core.records import ImageRef, Item, JsonDict, Turn
 from imarena.datasets import load_taxonomy
 from imarena.images import SUFFIXES, read_image_file
 from imarena.instructions import (
-    OUTCOMES,
+    DECOMPOSITION_OUTCOMES,
     WRITER_VERSION,
     ChainSettings,
     Decomposition,
@@ -222,7 +222,9 @@ class _Build:
                 chosen[key] = image
             else:
                 status = scene.status.value if scene.outcome == "failed" else scene.outcome
-                self._leave_out(scene.outcome, f"{status}: {scene.reason or OUTCOMES[scene.outcome]}", key)
+                self._leave_out(
+                    scene.outcome, f"{status}: {scene.reason or DECOMPOSITION_OUTCOMES[scene.outcome]}", key
+                )
         return chosen
 
     def add(self, plan: ScenePlan, made: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:

@@ -77,7 +77,7 @@ def choose_candidates(
         texts = _text_vectors([row.instruction for row in of_task], options.text_features)
         features = joint_features(np.stack([vectors[row.key] for row in of_task]), texts)
         places, radius = k_center(features, [row.key for row in of_task], options.per_task)
-        chosen += [of_task[place] for place in places]
+        chosen += [of_task[index] for index in places]
         reports.append(TaskCandidates(task, len(of_task), len(places), radius))
     with (folder / "items.jsonl").open("w", encoding="utf-8") as stream:
         for row in chosen:

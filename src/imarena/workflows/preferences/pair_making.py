@@ -163,8 +163,8 @@ def voted_pairs_of(
         outcome = Outcome(views.PREFERENCES[code])
         key = (first, second) if first < second else (second, first)
         votes[key].append(outcome if first < second else outcome.mirrored())
-    said = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
-    return _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, "people")
+    verdicts = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
+    return _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), verdicts, "people")
 
 
 def judged_pairs_of(
@@ -172,7 +172,7 @@ def judged_pairs_of(
 ) -> tuple[list[JudgedPair], Counter[str]]:
     """Return the pairs that a judge compared in both orders; failed ones are counted by status."""
     view = views.View(workspace)
-    said: list[Said] = []
+    verdicts: list[Said] = []
     failures: Counter[str] = Counter()
     for chosen in views.chosen_judges(view, [judge]):
         forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
@@ -186,21 +186,21 @@ def judged_pairs_of(
             name = views.PREFERENCES[code]
             outcome = Outcome.TIE if name == "equal" else Outcome(name)
             left, right = (view.entries.id_of(int(side[row])) for side in (fought.left, fought.right))
-            said.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
-    pairs, skipped = _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, judge)
+            verdicts.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
+    pairs, skipped = _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), verdicts, judge)
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, said: Sequence[Said], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(board: ShowableOutputs, verdicts: Sequence[Said], who: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
     shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known(board, shown, said, skipped, who)), skipped
+    return list(_known(board, shown, verdicts, skipped, who)), skipped
 
 
 def _known(
-    board: ShowableOutputs, shown: dict[str, Output], said: Sequence[Said], skipped: Counter[str], who: str
+    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[Said], skipped: Counter[str], who: str
 ) -> Iterator[JudgedPair]:
-    for left_id, right_id, outcomes, agreed in said:
+    for left_id, right_id, outcomes, agreed in verdicts:
         left, right = shown.get(left_id), shown.get(right_id)
         if left is None or right is None or left.image is None or right.image is None:
             skipped["pixels_absent_or_not_chosen"] += 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Mode
-from imarena.reports import SiteImage, write_site_part
+from imarena.reports import SiteImage, SiteInput, write_site_part
 from imarena.reports.tables import printable
 from imarena.workflows.publishing.site_images import SiteImages
 from imarena.workflows.views import BOTH_BAD, LEFT, MIRRORED, RIGHT, BattleColumns, Entries
@@ -44,7 +44,7 @@ class SiteBattles:
 
     def write(self, folder: Path, models: Sequence[str]) -> None:
         """Write every file. A battle is [item, left, right, left image, right image, verdicts], models by index."""
-        place = {name: number for number, name in enumerate(models)}
+        index = {name: number for number, name in enumerate(models)}
         for number in range(self.parts):
             items: list[dict[str, Any]] = []
             known: dict[tuple[Any, ...], int] = {}
@@ -58,7 +58,7 @@ class SiteBattles:
                     items.append(self._item(left, *asked))
                 sides = [self.editors[self.entries.editor.of[side]] for side in (left, right)]
                 images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
-                battles.append([known[unit], *(place[name] for name in sides), *images, self.verdicts[row]])
+                battles.append([known[unit], *(index[name] for name in sides), *images, self.verdicts[row]])
             write_site_part(folder, number, items, battles)
 
     def labels(self) -> Mapping[str, Sequence[str]]:
@@ -69,11 +69,11 @@ class SiteBattles:
         entries = self.entries
         return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
 
-    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteImage | None, ...]]:
+    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
         item_id = self.entries.item_id[self.entries.item[left]]
         return self.images.asked(item_id, self.entries.id_of(left), self.entries.id_of(right))
 
-    def _item(self, output: int, instruction: str, sources: tuple[SiteImage | None, ...]) -> dict[str, Any]:
+    def _item(self, output: int, instruction: str, inputs: tuple[SiteInput, ...]) -> dict[str, Any]:
         item_id, turn, _ = self._unit(output)
         shown = self.images.items[item_id]
         mode = self.images.published[self.entries.id_of(output)].mode
@@ -86,7 +86,7 @@ class SiteBattles:
             "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
             "labels": labels,
             "credit": printable(shown.credit),
-            "sources": [_image(image) for image in sources],
+            "inputs": [[one.caption, _image(one.image)] for one in inputs],
         }
 
 
@@ -102,7 +102,7 @@ def _pairs(entries: Entries, boards: Sequence[BattleColumns]) -> tuple[NDArray[n
     left = np.concatenate([board.left for board in boards]).astype(np.int64)
     right = np.concatenate([board.right for board in boards]).astype(np.int64)
     winner = np.concatenate([board.winner for board in boards])
-    number = np.concatenate([np.full(len(board), place) for place, board in enumerate(boards)])
+    number = np.concatenate([np.full(len(board), index) for index, board in enumerate(boards)])
     turned = entries.editor.of[left] > entries.editor.of[right]
     left, right = np.where(turned, right, left), np.where(turned, left, right)
     winner = np.where(turned, MIRRORED[winner], winner)

@@ -14,11 +14,11 @@ from typing import Literal
 from imarena.core import UnknownName, UserError, content_id, suggestion
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
-from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, assign_sides
+from imarena.workflows.questions.cases import Case, ShowableOutputs, TurnSlot, assign_sides
 
-Pair = tuple[str, str]
+EditorPair = tuple[str, str]
 """Two editors, in the order of their names."""
-Kind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
+SamplerKind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
 Z95 = 1.959963984540054
 
 
@@ -26,7 +26,7 @@ Z95 = 1.959963984540054
 class Sampler:
     """How battles are chosen. If the sampler is adaptive, `per_pair` is the size of a round."""
 
-    kind: Kind = "full"
+    kind: SamplerKind = "full"
     per_pair: int = 10
     width: float = 0.0
     """Adaptive: continue until every 95% interval is narrower than this many Elo points."""
@@ -74,18 +74,18 @@ def parse_orders(text: str) -> OrderPolicy:
 class OutputPair:
     """Two outputs of one slot."""
 
-    slot: Slot
+    slot: TurnSlot
     left: Output
     right: Output
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> EditorPair:
         """The two editors."""
         first, second = sorted((self.left.editor or "", self.right.editor or ""))
         return first, second
 
 
-def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
+def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
     """Return every possible battle, by pair of editors; each list is in the order in which to fight it.
 
     All pairs traverse the same shuffled ring of slots, from starting positions spread evenly over it: however many
@@ -94,7 +94,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list
     if sampler.kind == "new-model":
         _known(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
-    battles: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
+    battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
         for first, second in combinations(board.slots[slot], 2):
             if not _two_editors(first, second):
@@ -173,7 +173,7 @@ class AdaptiveProgress:
 
 
 def next_round(
-    by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
+    by_pair: dict[EditorPair, list[OutputPair]], fought: Counter[EditorPair], ranking: Ranking | None, sampler: Sampler
 ) -> AdaptiveProgress:
     """Return the next battles: more for each pair whose interval is too wide and that has battles left.
 
@@ -201,7 +201,7 @@ def next_round(
     return AdaptiveProgress(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
-def interval_widths(keys: Iterable[Pair], ranking: Ranking | None) -> dict[Pair, float]:
+def interval_widths(keys: Iterable[EditorPair], ranking: Ranking | None) -> dict[EditorPair, float]:
     """Return the width of the 95% interval of the difference of two ratings; for (model, model), of one rating.
 
     Infinite if it is not known.

@@ -64,7 +64,7 @@ class ClaimedWork(Generic[W]):
         self._claims = claims
         self._work = work
         self._keys = [shared.key(piece) for piece in work]
-        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._place = {key: index for index, key in enumerate(self._keys)}
         self._ahead = slots
         self._held: set[str] = set()
         self._lapses = claims.lapses

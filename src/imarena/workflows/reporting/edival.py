@@ -145,20 +145,22 @@ def _outputs(
 ) -> tuple[list[reports.ScoredOutput], dict[tuple[str, str, int], int]]:
     items = {item.item_id: item for item in workspace.store.records(Item) if object_plan(item) is not None}
     scored: list[reports.ScoredOutput] = []
-    there: dict[tuple[str, str], dict[int, set[str]]] = {}
+    turns_by_editor: dict[tuple[str, str], dict[int, set[str]]] = {}
     for output in workspace.store.records(Output):
         if output.item_id not in items or output.editor is None or output.sample:
             continue
-        turns = there.setdefault((output.editor, output.mode.value), {})
+        turns = turns_by_editor.setdefault((output.editor, output.mode.value), {})
         turns.setdefault(output.turn, set())
         if output.status is Status.OK:
             turns[output.turn].add(output.item_id)
         if output.output_id in ids:
             scored.append(_scored(output, items[output.item_id], bodies))
-    asked = {key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in there.items()}
+    asked = {
+        key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in turns_by_editor.items()
+    }
     missing = {
         (editor, mode, turn): len(asked[editor, mode] - found)
-        for (editor, mode), turns in there.items()
+        for (editor, mode), turns in turns_by_editor.items()
         for turn in range(max(turns) + 1)
         if len(asked[editor, mode] - (found := turns.get(turn, set())))
     }
@@ -195,31 +197,33 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
     if not marks:
         return []
     people = majorities(marks)
-    said = [_marginals(view, scored, set(marks)) for scored in sets]
-    types = {output: kind for given in said for output, (kind, _) in given.items()}
+    marginals = [_marginals(view, scored, set(marks)) for scored in sets]
+    types = {output: kind for decisions in marginals for output, (kind, _) in decisions.items()}
     lines: list[reports.BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
-        for scored, given in zip(sets, said, strict=True):
-            decided = {one: yes for one, (of, yes) in given.items() if kind in (of, "overall") and yes is not None}
+        for scored, decisions in zip(sets, marginals, strict=True):
+            decided = {one: yes for one, (of, yes) in decisions.items() if kind in (of, "overall") and yes is not None}
             mine = {one: yes for one, yes in decided.items() if one in people}
             lines.append(
                 reports.binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine])
             )
         lines += _baseline_lines(view, kind, types, people, baselines)
     return [
-        reports.people_table(lines, reports.rater_ceiling({one: given for one, given in marks.items() if one in types}))
+        reports.people_table(
+            lines, reports.rater_ceiling({one: answers for one, answers in marks.items() if one in types})
+        )
     ]
 
 
 def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
     """For outputs that people rated: the type of the last edit, and whether these tools found it carried out."""
     keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
-    given: dict[str, tuple[str, bool | None]] = {}
+    decisions: dict[str, tuple[str, bool | None]] = {}
     for output in view.workspace.store.records(Output, status=Status.OK.value):
         found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
         if found is not None and output.output_id in rated and found.edits and output.sample == 0:
-            given[output.output_id] = (found.edits[-1].type, found.marginal)
-    return given
+            decisions[output.output_id] = (found.edits[-1].type, found.marginal)
+    return decisions
 
 
 def _baseline_lines(

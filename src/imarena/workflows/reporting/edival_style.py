@@ -21,20 +21,20 @@ def style_tables(view: View) -> list[Table]:
 
 def _answers(view: View, judge: str) -> list[StyleAnswer]:
     wanted = set(live_judgments(view, view.forms.counting([judge])).seq.tolist())
-    said: dict[str, tuple[bool | None, str]] = {}
+    answers: dict[str, tuple[bool | None, str]] = {}
     for row in view.workspace.store.rows(Judgment, judge=judge):
         if row["seq"] in wanted and row["right_id"] is None:
             body = json.loads(row["body"])
             yes = bool(row["score"]) if row["status"] == Status.OK.value else None
-            said[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
+            answers[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
     items = {item.item_id: item for item in view.workspace.store.records(Item)}
     people = majorities(yes_of_people(view, STYLE_DIMENSION, with_scale=True))
     found: list[StyleAnswer] = []
     for output in view.workspace.store.records(Output, status=Status.OK.value):
-        if output.output_id not in said or output.sample:
+        if output.output_id not in answers or output.sample:
             continue
         sources = items[output.item_id].sources
-        yes, why = said[output.output_id]
+        yes, why = answers[output.output_id]
         found.append(
             StyleAnswer(
                 judge, output.editor or "", output.mode.value, _shape(sources), yes, why, people.get(output.output_id)
@@ -70,4 +70,6 @@ def yes_of_people(view: View, criterion: str, *, with_scale: bool = False) -> di
 
 def majorities(marks: Mapping[str, Sequence[bool]]) -> dict[str, bool]:
     """The majority's answer for each output; outputs with a tie are left out."""
-    return {output: 2 * sum(given) > len(given) for output, given in marks.items() if 2 * sum(given) != len(given)}
+    return {
+        output: 2 * sum(answers) > len(answers) for output, answers in marks.items() if 2 * sum(answers) != len(answers)
+    }

@@ -30,11 +30,11 @@ from imarena.workflows.views import (
 SHOWN = 4
 """Number of examples of each kind."""
 NO_TRUTH: Mapping[str, float] = MappingProxyType({})
-Picture = Callable[[ImageRef], str]
+PictureLink = Callable[[ImageRef], str]
 
 
 def example_sections(
-    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture,
+    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: PictureLink,
     truth: Mapping[str, float] = NO_TRUTH,
 ) -> Iterator[Section]:  # fmt: skip
     """Best, worst and most disputed outputs, with their images. `truth`: the known quality (0..1) of outputs by id."""
@@ -61,7 +61,7 @@ def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float6
 
 
 def _extremes(
-    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
     truth: Mapping[str, float],
 ) -> Iterator[Section]:  # fmt: skip
     entries = view.entries
@@ -76,7 +76,7 @@ def _extremes(
             text = "By the share of points that an output took in its battles on the first board; one per item."
             if truth:
                 text += " A judge can be wrong: compare with the true quality (0 to 1, as in “Known truth”)."
-            exhibits = tuple(_exhibit(view, place, share, fought, picture, truth) for place in chosen)
+            exhibits = tuple(_exhibit(view, index, share, fought, picture, truth) for index in chosen)
             yield Section(title, (text,), exhibits=exhibits)
 
 
@@ -93,22 +93,22 @@ def _different(view: View, order: NDArray[np.int64]) -> list[int]:
     """The first outputs in this order, one per item."""
     seen: set[int] = set()
     chosen: list[int] = []
-    for place in order.tolist():
-        item = int(view.entries.item[place])
+    for index in order.tolist():
+        item = int(view.entries.item[index])
         if item not in seen:
             seen.add(item)
-            chosen.append(place)
+            chosen.append(index)
         if len(chosen) == SHOWN:
             break
     return chosen
 
 
 def _exhibit(
-    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    view: View, index: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
     truth: Mapping[str, float],
 ) -> GalleryItem:  # fmt: skip
-    output, item = _records(view, place)
-    note = f"took {share[place]:.0%} of the points in {counted(int(fought[place]), 'battle')}"
+    output, item = _records(view, index)
+    note = f"took {share[index]:.0%} of the points in {counted(int(fought[index]), 'battle')}"
     if output.output_id in truth:
         note += f", true quality {truth[output.output_id]:.2f}"
     asked = asked_edit(item, output, None, chain_of(view.workspace, output))
@@ -118,13 +118,13 @@ def _exhibit(
     return GalleryItem(_about(item), asked.instruction, tuple(shown))
 
 
-def _records(view: View, place: int) -> tuple[Output, Item]:
+def _records(view: View, index: int) -> tuple[Output, Item]:
     store = view.workspace.store
-    output = next(iter(store.records(Output, id=view.entries.id_of(place))))
+    output = next(iter(store.records(Output, id=view.entries.id_of(index))))
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def asked_images(asked: AskedEdit, picture: Picture) -> list[PageImage]:
+def asked_images(asked: AskedEdit, picture: PictureLink) -> list[PageImage]:
     """The source and reference images of the requested edit."""
     shown = [PageImage(picture(image), "source") for image in asked.sources]
     return shown + [PageImage(picture(image), "reference") for image in asked.references]
@@ -134,7 +134,7 @@ def _about(item: Item) -> str:
     return " · ".join(part for part in (item.key, item.task, item.topic) if part)
 
 
-def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Iterator[Section]:
+def _disagreements(view: View, judges: Sequence[str], picture: PictureLink) -> Iterator[Section]:
     """The largest disagreements between a judge and people, as shown by `imarena align --page`."""
     options = AlignOptions(rounds=0)
     try:
@@ -147,7 +147,7 @@ def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Itera
         yield section if named else replace(section, title="Disagreement with people by task and topic")
 
 
-def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> list[GalleryItem]:
+def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
     battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
     left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
@@ -164,19 +164,19 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
     exhibits = []
     for index in order.tolist():
         sides = int(pairs[index]) // number, int(pairs[index]) % number
-        (first, item), (second, _) = (_records(view, place) for place in sides)
+        (first, item), (second, _) = (_records(view, index) for index in sides)
         asked = asked_edit(item, first, second, chain_of(view.workspace, first, second))
         cast = np.flatnonzero(row == index)
         rows = cast[lower_won[cast]], cast[~lower_won[cast]]
         shown = asked_images(asked, picture)
-        for output, given in zip((first, second), rows, strict=True):
+        for output, verdicts in zip((first, second), rows, strict=True):
             if output.image is not None:
                 shown.append(
-                    PageImage(picture(output.image), output.editor or "(not named)", counted(given.size, "verdict"))
+                    PageImage(picture(output.image), output.editor or "(not named)", counted(verdicts.size, "verdict"))
                 )
         remarks = (
-            f"For {output.editor}: {_givers(battles, given)}."
-            for output, given in zip((first, second), rows, strict=True)
+            f"For {output.editor}: {_givers(battles, verdicts)}."
+            for output, verdicts in zip((first, second), rows, strict=True)
         )
         exhibits.append(GalleryItem(_about(item), asked.instruction, tuple(shown), tuple(remarks)))
     return exhibits

@@ -32,7 +32,7 @@ def read_gallery(
     entries = view.entries
     names = [code for code, name in enumerate(entries.editor.names) if name in editors]
     asked = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
-    made_for = {entries.item_id[place] for place in np.unique(entries.item[asked]).tolist()}
+    made_for = {entries.item_id[index] for index in np.unique(entries.item[asked]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
     chosen = spread_items(items, count)
     if not chosen:

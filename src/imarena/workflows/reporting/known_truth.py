@@ -31,8 +31,8 @@ def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection
     """
     habits = {editor.name: editor.habit for editor in studio_editors()}
     where = {"editor": list(editors)} if editors else {}
-    there = {key[0] for key in workspace.store.count(Output, "editor", status=Status.OK.value, **where)}
-    if len(there & habits.keys()) < 2:
+    with_outputs = {key[0] for key in workspace.store.count(Output, "editor", status=Status.OK.value, **where)}
+    if len(with_outputs & habits.keys()) < 2:
         return None
     outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
     truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
@@ -87,7 +87,7 @@ def _section(
     ]
     if agreement:
         text.append(
-            f"Kendall's tau between each board and the true order (1: the same order): {agreement}."
+            f"Kendall's tau of each board with the true order (1: identical): {agreement}."
             " studio-flaky is excluded: its true place depends on how its missing outputs count."
         )
     head = columns(

@@ -21,8 +21,8 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
     """Agreement among raters, overall and by model and task: the tables of `imarena agree`."""
     tables = _under_pseudonyms(studies.ratings_in_workspace(workspace))
     for by in ((), *((name,) for name in GROUPS)):
-        there = [columns for columns in tables if len(columns) and len(set(columns.rater)) > 1]
-        fitting = [columns for columns in there if all(len(set(columns.labels.get(name, ()))) > 1 for name in by)]
+        rated = [columns for columns in tables if len(columns) and len(set(columns.rater)) > 1]
+        fitting = [columns for columns in rated if all(len(set(columns.labels.get(name, ()))) > 1 for name in by)]
         if not fitting:
             continue
         try:
@@ -42,11 +42,13 @@ def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
 
     The ids alone do not reveal who has which number.
     """
-    given: dict[str, list[str]] = {}
+    values_by_rater: dict[str, list[str]] = {}
     for columns in tables:
         for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True):
-            given.setdefault(rater, []).append(f"{unit} {value}")
-    raters = sorted(given, key=lambda rater: (sha256_hex("\n".join(sorted(given[rater])).encode()), rater))
+            values_by_rater.setdefault(rater, []).append(f"{unit} {value}")
+    raters = sorted(
+        values_by_rater, key=lambda rater: (sha256_hex("\n".join(sorted(values_by_rater[rater])).encode()), rater)
+    )
     names = {rater: f"rater {number}" for number, rater in enumerate(raters, 1)}
     return [replace(columns, rater=[names[rater] for rater in columns.rater]) for columns in tables]
 

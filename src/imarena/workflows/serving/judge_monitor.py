@@ -26,7 +26,7 @@ def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: b
 
 def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
     """The behaviour of every judge and dimension in one snapshot, without costs."""
-    return snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
+    return snapshot.get_or_compute(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
 
 
 def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:

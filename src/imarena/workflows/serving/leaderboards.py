@@ -20,7 +20,7 @@ from imarena.tables import build_column, row_slices, sorted_parts
 from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
-from imarena.workflows.serving.snapshot import Room, ViewSnapshot
+from imarena.workflows.serving.snapshot import Partition, ViewSnapshot
 from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_ratings, read_watermarks
 
 T = TypeVar("T")
@@ -138,9 +138,9 @@ class Leaderboards:
                 self.latest = ViewSnapshot(self.latest.view.refreshed(marks), self.latest.past)
             return self.latest
 
-    def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
+    def get_or_compute(self, key: object, make: Callable[[], T], partition: Partition = "glances") -> T:
         """The result of `make`, computed once for each state of the workspace."""
-        return self.snapshot().kept(key, make, room)
+        return self.snapshot().get_or_compute(key, make, partition)
 
     # ------------------------------------------------------------------ boards
 
@@ -183,13 +183,13 @@ class Leaderboards:
             made = _made(snapshot, filters.query(method))
             return replace(made, votes_withheld=filters.released and bool(snapshot.view.asking))
 
-        return snapshot.kept(("board", filters, method), make)
+        return snapshot.get_or_compute(("board", filters, method), make)
 
     def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
         """The board as it was at up to `points` times, with equally many battles added from one to the next."""
         snapshot = self.snapshot()
         key = ("history", filters, method, points)
-        return snapshot.kept(key, lambda: _history(snapshot, filters.query(method), points))
+        return snapshot.get_or_compute(key, lambda: _history(snapshot, filters.query(method), points))
 
     def head_to_head(
         self, left: str, right: str, filters: BattleFilters
@@ -205,7 +205,7 @@ class Leaderboards:
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
         snapshot = self.snapshot()
-        return snapshot.kept("facets", lambda: _facets(snapshot.view), "glances")
+        return snapshot.get_or_compute("facets", lambda: _facets(snapshot.view), "glances")
 
     def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
         """Stored boards, newest first."""
@@ -290,7 +290,7 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     steps: set[int] = set()
     for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
         moments = np.sort(some)
-        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + some.size)
+        steps.update(int(moments[index - at]) for index in wanted if at <= index < at + some.size)
         at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []

@@ -77,8 +77,8 @@ class _Kind:
         inside = known and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
         if self.is_score:
             return " Its interval contains 0." if inside else ""
-        said = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
-        return f"{said}, which the interval contains." if inside else f"{said}."
+        text = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
+        return f"{text}, which the interval contains." if inside else f"{text}."
 
 
 _SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
@@ -86,9 +86,9 @@ _SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
 
 def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
     """The conclusions on a workspace's scores and on its verdicts, whichever it has."""
-    said = [score_conclusion(alignment.scores)] if alignment.scores else []
-    said += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
-    return [text for text in said if text]
+    conclusions = [score_conclusion(alignment.scores)] if alignment.scores else []
+    conclusions += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
+    return [text for text in conclusions if text]
 
 
 def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...]) -> list[Table]:
@@ -138,7 +138,7 @@ def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
     """A line whose baseline is the most frequent of people's outcomes among the votes that count."""
     share = group.figures.four_way_accuracy
     votes = {
-        outcome: sum(number for said, number in row.items() if with_missing or said != "missing")
+        outcome: sum(number for verdict, number in row.items() if with_missing or verdict != "missing")
         for outcome, row in group.figures.confusion.items()
     }
     most = max(votes, key=lambda outcome: votes[outcome], default="")
@@ -176,12 +176,12 @@ def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) ->
             left_out = "" if line in enough else ": too few to compare it"
             notes.append(f"{line.judge} has only {counted(line.n, noun)}, another judge {most:,}{left_out}.")
     if len(enough) == 1:
-        said = _single(enough[0], kind)
+        conclusion = _single(enough[0], kind)
     elif any(kind.agrees(line) for line in enough):
-        said = _best(enough, kind, tests)
+        conclusion = _best(enough, kind, tests)
     else:
-        said = _nobody(enough, kind)
-    return " ".join([said, *notes])
+        conclusion = _nobody(enough, kind)
+    return " ".join([conclusion, *notes])
 
 
 def _value(line: _Line) -> float:
@@ -194,10 +194,10 @@ def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
     shown = kind.number(_value(top))
     names = _names([line.judge for line in lines if kind.number(_value(line)) == shown])
     if kind.is_score:
-        said = f"No judge agrees with people: the highest Spearman correlation is {shown}"
-        return f"{said} ({names}; {kind.details(top)}).{kind.caveat(top)}"
-    said = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
-    return f"{said}: the highest agreement is {shown} ({names}; {kind.details(top)})."
+        text = f"No judge agrees with people: the highest Spearman correlation is {shown}"
+        return f"{text} ({names}; {kind.details(top)}).{kind.caveat(top)}"
+    text = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
+    return f"{text}: the highest agreement is {shown} ({names}; {kind.details(top)})."
 
 
 def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
@@ -213,9 +213,9 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     if equal:
         alike = sorted([best, *equal], key=lambda line: line.judge)
         details = "; ".join(f"{line.judge}: {kind.details(line)}" for line in alike)
-        said = f"{_names([line.judge for line in alike])} agree equally with people ({word}; {details})."
-        return said if kind.is_score else f"{said} Always answering {best.constant} agrees with {best.floor:.0%}."
-    said = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
+        text = f"{_names([line.judge for line in alike])} agree equally with people ({word}; {details})."
+        return text if kind.is_score else f"{text} Always answering {best.constant} agrees with {best.floor:.0%}."
+    text = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
     higher = [line for line in others if _value(line) > _value(best)]
     unsure = "".join(
         f" {line.judge} is higher ({kind.number(_value(line))}, {kind.details(line)}), but there is not enough evidence"
@@ -223,10 +223,10 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     )  # fmt: skip
     lower = [line for line in others if line not in higher]
     if not lower:
-        return f"{said}.{kind.caveat(best)}{unsure}"
+        return f"{text}.{kind.caveat(best)}{unsure}"
     other = lower[0]
-    said += f"; the next is {other.judge} ({kind.number(_value(other))}, {kind.details(other)})."
-    return f"{said}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
+    text += f"; the next is {other.judge} ({kind.number(_value(other))}, {kind.details(other)})."
+    return f"{text}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
 
 
 def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | None:

@@ -30,7 +30,7 @@ from imarena.agreement import (
 from imarena.core import UserError, counted, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
-from imarena.stats import EQUAL
+from imarena.stats import UNSTATED_TIE
 from imarena.storage import Workspace, reading
 from imarena.tables import column_names, read_file
 from imarena.workflows.studies.agreement_files import (
@@ -119,10 +119,10 @@ def read_aligned_columns(
         criteria = sorted(set(ratings.labels.get("criterion", ())))
         scores = scores_from_store(workspace, chosen, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
-        given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
+        available = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
-            f"No verdict of a judge can be compared with people: {given}; {judged}.",
+            f"No verdict of a judge can be compared with people: {available}; {judged}.",
             hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
@@ -281,7 +281,7 @@ class _Battle:
             return None, REASONS["no preference"]
         if len(set(words)) == 1:
             return words[0], ""
-        if EQUAL in words:
+        if UNSTATED_TIE in words:
             return Outcome.TIE.value, ""
         return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 

@@ -220,10 +220,10 @@ class _Reader:
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
-        said: dict[str, None] = {}
+        reasons: dict[str, None] = {}
         for _, body in judgment_bodies(self.view, judged.where(about & judged.ok)):
-            said.update(dict.fromkeys(_reasons(body)))
-        yield from said
+            reasons.update(dict.fromkeys(_reasons(body)))
+        yield from reasons
 
     def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
         """The numbers of votes or the ratings, and the raters' comments."""

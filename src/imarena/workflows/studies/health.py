@@ -13,7 +13,7 @@ from imarena.stats import Figure, Interval, proportion_figure
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import (
     JudgeAnswers,
-    PairKey,
+    OutputIdPair,
     PeopleVotes,
     people_for,
     read_judges,
@@ -105,7 +105,7 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         share = proportion_figure(
             "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
         )
-        health.add("In how many outputs did it see words that address a judge?", share)
+        health.add("Share of outputs in which this judge found text addressed to it", share)
     form = content_id("form", *json.loads(answers.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
@@ -261,7 +261,9 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
         own = group.judge.removesuffix(f": {group.criterion}")  # its own mark of this criterion, not its headline score
         if own not in named:
             continue
-        question = "Do its marks follow people's on the same criterion?" if own != group.judge else FOLLOWS
+        question = (
+            "Do its scores correlate with people's ratings on the same criterion?" if own != group.judge else FOLLOWS
+        )
         for name, value in (("spearman", group.spearman), ("kendall_accuracy", group.kendall_accuracy)):
             reason = (group.reason or "") if value is None else ""
             ends = group.interval.get(name, NO_INTERVAL)
@@ -304,7 +306,7 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
     health.add("Equal verdicts of two judges", agreement.equal, group=group)
 
 
-def pairs_of_points(answers: JudgeAnswers) -> list[PairKey]:
+def pairs_of_points(answers: JudgeAnswers) -> list[OutputIdPair]:
     """All pairs of scored outputs with the same item, turn and mode."""
     groups: dict[int, set[str]] = defaultdict(set)
     for output, unit in answers.units.items():

@@ -138,10 +138,10 @@ def _cases(
             questions.Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_
         ]
 
-    def place(case: questions.Case) -> str:
+    def sort_key(case: questions.Case) -> str:
         return content_id("probe", case.left.output_id, *([case.right.output_id] if case.right else []))
 
-    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=place):
+    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=sort_key):
         reason = questions.unfit_reason(judge, case, board.parents)
         if reason:
             unfit[reason] += 1

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import IntArray, UserError
+from imarena.core import CodeArray, IntArray, UserError
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
-from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, encode_names
+from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 
-Scale = tuple[float, float]
+_RatingScale = tuple[float, float]
 RULES = ("geometric-mean", "mean")
 _WINDOWS = 8
 KNOWN: Mapping[frozenset[str], str] = {
@@ -41,7 +41,7 @@ class PeopleRatings:
     criterion: Names
     value: NDArray[np.float64]
     created_us: IntArray
-    scales: Mapping[str, Scale | None]
+    scales: Mapping[str, _RatingScale | None]
     rule: str = ""
     """The rule by which `overall` marks were computed; empty if raters gave them or there are none."""
 
@@ -69,7 +69,7 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
     kept = (cast.right < 0) & (cast.preference == 0)
     rows = np.flatnonzero(kept)
-    marks: dict[tuple[int, int, str], tuple[float, Scale | None, int]] = {}
+    marks: dict[tuple[int, int, str], tuple[float, _RatingScale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
         vote = json.loads(body)
         scale = tuple(vote["scale"]) if vote.get("scale") else None
@@ -100,9 +100,11 @@ def _bodies(view: View, wanted: IntArray) -> list[str]:
     return [body[at] for at in positions.tolist()]
 
 
-def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]]) -> dict[str, Scale | None]:
+def _scales(
+    marks: Mapping[tuple[int, int, str], tuple[float, _RatingScale | None, int]],
+) -> dict[str, _RatingScale | None]:
     """For each criterion, the most common known scale of its marks."""
-    used: dict[str, Counter[Scale | None]] = {}
+    used: dict[str, Counter[_RatingScale | None]] = {}
     for (_, _, criterion), (_, scale, _) in marks.items():
         used.setdefault(criterion, Counter())[scale] += 1
     return {
@@ -111,7 +113,7 @@ def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]
     }
 
 
-def _on(wanted: Scale | None, mark: float, scale: Scale | None) -> float:
+def _on(wanted: _RatingScale | None, mark: float, scale: _RatingScale | None) -> float:
     """Convert a mark from another scale of the same criterion to the wanted scale."""
     if wanted is None or scale is None or wanted == scale:
         return mark
@@ -158,7 +160,7 @@ def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") ->
 
 
 def _overall(
-    ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale
+    ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: _RatingScale
 ) -> PeopleRatings:
     """Compute one mark per output and rater from these rows."""
     people = max(len(ratings.rater.names), 1)
@@ -187,7 +189,7 @@ def _overall(
     )
 
 
-def _joined(parts: Sequence[PeopleRatings], scale: Scale, rule: str) -> PeopleRatings:
+def _joined(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
     first = parts[0]
     return replace(
         first,

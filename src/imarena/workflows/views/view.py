@@ -31,7 +31,7 @@ from imarena.workflows.views.cached import (
 )
 from imarena.workflows.views.chains import ONE_SIDE, one_sided_judgments, pages
 from imarena.workflows.views.codes import MODES, Names
-from imarena.workflows.views.entries import LABELS, Entries, read_entries
+from imarena.workflows.views.entries import ITEM_LABELS, Entries, read_entries
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.item_columns import ItemColumns, read_item_columns
 from imarena.workflows.views.judgments import (
@@ -162,13 +162,13 @@ class View:
 
     @cached_property
     def item_columns(self) -> ItemColumns:
-        """Columns besides `LABELS` by which items can be grouped, from the table that they were imported from."""
+        """Columns besides `ITEM_LABELS` by which items can be grouped, from the table that they were imported from."""
         item_ids = self.entries.item_id
         return self._read_once("item_columns", lambda connection: read_item_columns(connection, item_ids))
 
     def item_label(self, name: str) -> Names | None:
-        """(m,) the value of each item in one of `LABELS` or in an imported column; None if there is no such column."""
-        return self.entries.labels[name] if name in LABELS else self.item_columns.get(name)
+        """(m,) the value of each item in one of `ITEM_LABELS` or imported columns; None if there is no such column."""
+        return self.entries.labels[name] if name in ITEM_LABELS else self.item_columns.get(name)
 
     @cached_property
     def forms(self) -> JudgeForms:

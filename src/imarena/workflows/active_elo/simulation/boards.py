@@ -27,7 +27,7 @@ class SimulatedBoards:
 
 
 @dataclass(frozen=True)
-class Figures:
+class BoardFigures:
     """Each (B,): one value per seed."""
 
     accuracy: FloatArray
@@ -52,7 +52,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
     return makers[aggregation]()
 
 
-def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
+def board_figures(fleet: Campaigns, made: SimulatedBoards) -> BoardFigures:
     """Compute Acc_H on held-out pairs that people decide, bootstrap Spearman, and RankStd."""
     world = fleet.world
     left, right = world.sides
@@ -68,7 +68,7 @@ def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
         size = np.sqrt((off[0] ** 2).sum() * (off[1:] ** 2).sum(axis=1))
         spearman[index] = float(np.mean(np.divide(off[1:] @ off[0], size, out=np.zeros(size.size), where=size > 0)))
         spread[index] = float(ranks[1:].std(axis=0).mean())
-    return Figures(accuracy, spearman, spread)
+    return BoardFigures(accuracy, spearman, spread)
 
 
 def curves(fleet: Campaigns) -> list[Curve]:

@@ -9,7 +9,12 @@ from imarena.core import FloatArray, UserError
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
 from imarena.workflows.active_elo.simulation import campaigns
-from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
+from imarena.workflows.active_elo.simulation.boards import (
+    BoardFigures,
+    SimulatedBoards,
+    board_figures,
+    simulated_boards,
+)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 POLICIES: dict[str, tuple[str, str]] = {
@@ -156,7 +161,7 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
 def _result(
     fleet: campaigns.Campaigns, votes: campaigns.Votes, policy: tuple[str, str, str], rounds: int
 ) -> PolicyResult:
-    figures: Figures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
+    figures: BoardFigures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
     return PolicyResult(
         *policy,
         budget=votes.item.shape[1],

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.ranking import Battles, CodedColumn, Options, Scale, assemble, corrected_board, rank_battles, sign_ranking
+from imarena.ranking import (
+    Battles,
+    CodedColumn,
+    JudgeScale,
+    Options,
+    assemble,
+    corrected_board,
+    rank_battles,
+    sign_ranking,
+)
 from imarena.routing import standardise
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena, VoteTable, read_arena
@@ -256,10 +265,10 @@ def _joined(first: Battles, second: Battles) -> Battles:
     return Battles(models=first.models, item=item, weight=weight, **columns)
 
 
-def _scale(arena: Arena) -> Scale:
+def _scale(arena: Arena) -> JudgeScale:
     """Return the judge's means and scale over all outputs, not only over those with votes."""
     standardised = standardise(arena.pool.scores)
-    return Scale(standardised.means * standardised.scale, standardised.scale)
+    return JudgeScale(standardised.means * standardised.scale, standardised.scale)
 
 
 def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:

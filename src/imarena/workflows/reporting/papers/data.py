@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.agreement import AlignOptions, RatingColumns, ScoreColumns
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.core.records import ImageRef
 from imarena.editors import model_cards
 from imarena.ranking import from_tables
 from imarena.reports import Chart, GalleryItem
-from imarena.reports.tables import Cell, Table
+from imarena.reports.tables import CellValue, Table
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
@@ -30,7 +30,6 @@ from imarena.workflows.studies import (
 )
 from imarena.workflows.views import WHOLE, View, chosen_judges, first_scores, live_judgments, read_ratings
 
-Values = NDArray[np.float64]
 TRIAL_SEEDS = 20
 LEAST_VOTES = 20
 
@@ -56,17 +55,17 @@ NOTHING = Block()
 
 
 @dataclass(frozen=True)
-class Source:
+class OutputValues:
     """Values (k,) by output: a criterion that people rated, or a dimension that a judge scored. NaN: none."""
 
     name: str
-    values: Values
+    values: FloatArray
     """Values on their original scale."""
     scale: tuple[float, float] | None = None
     higher_is_better: bool = True
 
     @property
-    def upward(self) -> Values:
+    def upward(self) -> FloatArray:
         """Values with the sign changed if low values are good, as in `imarena align`: higher is better."""
         return self.values if self.higher_is_better else -self.values
 
@@ -76,7 +75,7 @@ class Source:
         return self.name if self.higher_is_better else f"{self.name} (lower is better)"
 
     @property
-    def on_unit_scale(self) -> Values:
+    def on_unit_scale(self) -> FloatArray:
         """Values from 0 to 1 if the scale is known, else unchanged."""
         if self.scale is None:
             return self.values
@@ -127,7 +126,7 @@ class PaperData:
         return self.view.workspace
 
     @cached_property
-    def people(self) -> dict[str, Source]:
+    def people(self) -> dict[str, OutputValues]:
         """The mean rating of each output by criterion; the overall comes last."""
         ratings = read_ratings(self.view)
         number = len(self.view.entries.output_id)
@@ -137,11 +136,11 @@ class PaperData:
             count = np.bincount(ratings.output[rows], minlength=number)
             total = np.bincount(ratings.output[rows], ratings.value[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[criterion] = Source(criterion, np.round(mean, 9), ratings.scales.get(criterion))
+            found[criterion] = OutputValues(criterion, np.round(mean, 9), ratings.scales.get(criterion))
         return found
 
     @cached_property
-    def judged(self) -> dict[str, Source]:
+    def judged(self) -> dict[str, OutputValues]:
         """The mean score of each output by judge and dimension."""
         number = len(self.view.entries.output_id)
         found = {}
@@ -154,7 +153,7 @@ class PaperData:
             count = np.bincount(columns.left[rows], minlength=number)
             total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[name] = Source(name, mean, higher_is_better=form.higher_is_better)
+            found[name] = OutputValues(name, mean, higher_is_better=form.higher_is_better)
         return dict(sorted(found.items()))
 
     @cached_property
@@ -225,7 +224,7 @@ class PaperData:
         return [name or "" for name in self.view.entries.editor.list()]
 
 
-def spread_cell(values: Values) -> Cell:
+def spread_cell(values: FloatArray) -> CellValue:
     """Mean and standard deviation, as in the papers; None without a value. One value is shown alone."""
     known = values[np.isfinite(values)]
     if not known.size:
