@@ -81,6 +81,11 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), reaches.get(key[0]), absent[key])
         for key, rows in by_group.items()
     ]
+    if "task" in keys and "task" not in chosen.by:
+        place = 1 + [name for name in keys if name != "criterion"].index("task")
+        groups = [
+            _within_tasks(group, rows, place, chosen) for group, rows in zip(groups, by_group.values(), strict=True)
+        ]
     coverage = list(_coverage(matches, people, groups))
     pairs = pair_orders(matches, chosen.by, chosen.gaps) if chosen.pairs or chosen.gaps else ()
     return Alignment(
@@ -156,6 +161,24 @@ def _group(
         _folds(scored, options, ranges, scale) if options.leave_one_out else None,
         with_folds=options.leave_one_out,
     )  # fmt: skip
+
+
+def _within_tasks(group: GroupAlignment, rows: Iterable[Match], place: int, options: AlignOptions) -> GroupAlignment:
+    """Add the average correlation within tasks, if there are several. `place`: of the task in the key of a match."""
+    by_task: dict[str, list[Match]] = {}
+    for row in rows:
+        if row.score is not None:
+            by_task.setdefault(row.key[place], []).append(row)
+    if len(by_task) < 2:
+        return group
+    found = [
+        spearman(
+            round_values(np.array([row.score for row in some], dtype=np.float64)),
+            round_values([row.human for row in some]),
+        ).value
+        for _, some in sorted(by_task.items())
+    ]
+    return replace(group, within_tasks=average(found, recipe=options.average).value, n_tasks=len(by_task))
 
 
 def _accuracy(tau: Figure) -> float | None:

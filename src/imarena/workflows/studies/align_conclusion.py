@@ -14,6 +14,8 @@ from imarena.workflows.views import WHOLE
 _LEVEL = 0.05
 _FEW = 10
 """With fewer common outputs, a bootstrap of two correlations is meaningless."""
+_RAISED = 0.05
+"""A pooled correlation this much above the average within tasks gets a warning."""
 _TEST = "`imarena align --compare` tests whether the difference is significant."
 
 
@@ -31,6 +33,8 @@ class _Line:
     """The baseline without any knowledge: a correlation of 0, or the share of the most frequent outcome."""
     constant: str = ""
     """The most frequent outcome; empty for scores."""
+    within_tasks: float | None = None
+    """For scores of several tasks: the average correlation within a task."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,24 @@ def score_conclusion(alignment: Alignment) -> str:
     if not lines:
         return ""
     tests = [_score_test(one) for one in alignment.comparisons if one.criterion == criterion]
-    return _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
+    text = _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
+    return " ".join(filter(None, (text, _raised(lines))))
+
+
+def _raised(lines: Sequence[_Line]) -> str:
+    """A warning about correlations that are higher over all tasks together than within the tasks; empty if none is."""
+    raised = [
+        line for line in lines
+        if line.value is not None and line.within_tasks is not None and line.value - line.within_tasks >= _RAISED
+    ]  # fmt: skip
+    if not raised:
+        return ""
+    top = sorted(raised, key=lambda line: (-_value(line), line.judge))
+    values = "; ".join(f"{line.judge} {line.within_tasks:.2f} instead of {line.value:.2f}" for line in top)
+    return (
+        "These correlations are over all tasks together, and differences between the tasks raise them. Averaged within "
+        f"the tasks: {values} (`imarena align --by task`)."
+    )
 
 
 def _score_test(one: CorrelationComparison) -> _Compared:
@@ -118,7 +139,9 @@ def _score_test(one: CorrelationComparison) -> _Compared:
 def _score_line(group: GroupAlignment) -> _Line:
     ends = group.interval.get("spearman")
     low, high = (ends.low, ends.high) if ends is not None else (None, None)
-    return _Line(group.judge, group.spearman, group.n, low, high, group.reason or "")
+    return _Line(
+        group.judge, group.spearman, group.n, low, high, group.reason or "", within_tasks=group.within_tasks
+    )  # fmt: skip
 
 
 def verdict_conclusion(alignment: VerdictAlignment) -> str:
@@ -170,11 +193,11 @@ def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) ->
     most = max(line.n for line in known)
     enough = [line for line in known if 2 * line.n >= most]
     notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
-    noun = "output" if kind.is_score else "vote"
-    for line in known:
-        if line.n < most:
-            left_out = "" if line in enough else ": too few to compare it"
-            notes.append(f"{line.judge} has only {counted(line.n, noun)}, another judge {most:,}{left_out}.")
+    few = [line for line in known if line not in enough]
+    if few:
+        noun = "output" if kind.is_score else "vote"
+        named = _names([f"{line.judge} ({counted(line.n, noun)})" for line in few])
+        notes.append(f"Too few to compare with the judge that has {counted(most, noun)}: {named}.")
     if len(enough) == 1:
         conclusion = _single(enough[0], kind)
     elif any(kind.agrees(line) for line in enough):
@@ -213,7 +236,8 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     if equal:
         alike = sorted([best, *equal], key=lambda line: line.judge)
         details = "; ".join(f"{line.judge}: {kind.details(line)}" for line in alike)
-        text = f"{_names([line.judge for line in alike])} agree equally with people ({word}; {details})."
+        names = _names([line.judge for line in alike])
+        text = f"Not enough evidence to say which of {names} agrees best with people ({word}; {details})."
         return text if kind.is_score else f"{text} Always answering {best.constant} agrees with {best.floor:.0%}."
     text = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
     higher = [line for line in others if _value(line) > _value(best)]

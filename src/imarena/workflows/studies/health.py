@@ -18,11 +18,13 @@ from imarena.workflows.studies.health_data import (
     people_for,
     read_judges,
     read_people,
+    read_rated_pairs,
 )
 from imarena.workflows.studies.probe import ProbeAnswer, add_probes, only_probed, stored_probes
-from imarena.workflows.views import AT, View, chosen_judges
+from imarena.workflows.views import AT, WHOLE, View, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
+GAP_QUESTION = "Is a larger score gap a surer verdict?"
 
 
 # ---------------------------------------------------------------- the questions
@@ -36,6 +38,7 @@ def judge_health_report(
     chosen = chosen_judges(view, judges or ())
     forms = read_judges(view, chosen)
     people = read_people(view)
+    rated = PeopleVotes([], frozenset()) if people else read_rated_pairs(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
     judged = {named.name: named.dimensions for named in chosen}
     reports = []
@@ -50,7 +53,7 @@ def judge_health_report(
         asked = people_for(newest, judged[newest.name], people)
         _against_votes(health, newest, asked)
         _versions(health, forms[judge], asked)
-        _gaps(health, newest, asked)
+        _gaps(health, newest, asked, rated if newest.dimension == WHOLE else asked)
         _means(health, newest, editors)
         _drift(health, forms[judge])
         _injection(health, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
@@ -149,10 +152,12 @@ def _versions(health: HealthFindings, forms: Sequence[JudgeAnswers], people: Peo
             )
 
 
-def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) -> None:
+def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes, rated: PeopleVotes) -> None:
+    """Agreement by score gap on the pairs that people voted on; without votes, on pairs of their mean ratings."""
     rows = []
+    question = GAP_QUESTION if people.votes else f"{GAP_QUESTION} (pairs of people's mean ratings)"
     repeats = sorted({repeat for _, repeat in answers.points})
-    for key, outcome, _ in people.votes:
+    for key, outcome, _ in people.votes or rated.votes:
         for repeat in repeats:
             left, right = answers.points.get((key[0], repeat)), answers.points.get((key[1], repeat))
             if left is not None and right is not None and outcome in figures.DECISIVE:
@@ -169,7 +174,7 @@ def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) ->
         if band.n:
             low = f"{band.low:.3g}"
             name = f"{low} to {band.high:.3g}" if band.high is not None else f"{low} and more"
-            health.add("Is a larger score gap a surer verdict?", figure, group=name)
+            health.add(question, figure, group=name)
 
 
 def _edges(scores: Sequence[float]) -> tuple[float, ...]:

@@ -214,9 +214,18 @@ def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[s
 
 def read_people(view: views.View) -> dict[str, PeopleVotes]:
     """The counted votes on pairs, by the dimension that people were asked about."""
+    return _votes_in(view, views.people_battles(view))
+
+
+def read_rated_pairs(view: views.View) -> PeopleVotes:
+    """Pairs of people's mean overall ratings as votes: the higher mean wins, and equal means are a tie."""
+    pairs = _votes_in(view, views.rating_battles(view, views.NO_BATTLES, views.WHOLE))
+    return pairs.get(views.WHOLE, PeopleVotes([], frozenset()))
+
+
+def _votes_in(view: views.View, battles: views.BattleColumns) -> dict[str, PeopleVotes]:
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
-    battles = views.people_battles(view)
     votes: dict[str, PeopleVotes] = {}
     columns = (
         _ids(view, battles.left),

@@ -7,7 +7,7 @@ from functools import cache
 from imarena.core import package_yaml
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
-from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side
+from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
 
@@ -48,7 +48,7 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
     """The functions that make entries, by name."""
     return {
         **cv_arena.MAKERS, **genarena.MAKERS, **side_by_side.MAKERS, **imagenworld.MAKERS, **contrasts.MAKERS,
-        "never": lambda _: NOTHING,
+        **viescore.MAKERS, "never": lambda _: NOTHING,
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.agreement import AlignOptions, RatingColumns, ScoreColumns
 from imarena.core import FloatArray, UserError
 from imarena.core.records import ImageRef
 from imarena.editors import model_cards
@@ -19,7 +20,14 @@ from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
 from imarena.workflows.reporting.papers.edival import EdiValReport, edival_report
-from imarena.workflows.studies import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
+from imarena.workflows.studies import (
+    JudgeAnswers,
+    PeopleVotes,
+    people_for,
+    read_aligned_columns,
+    read_judges,
+    read_people,
+)
 from imarena.workflows.views import WHOLE, View, chosen_judges, first_scores, live_judgments, read_ratings
 
 TRIAL_SEEDS = 20
@@ -168,6 +176,15 @@ class PaperData:
         about = {named.name: named.dimensions for named in chosen}
         newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
         return tuple((one, people_for(one, about[one.name], people)) for one in newest if one.dimension == WHOLE)
+
+    @cached_property
+    def ratings_and_scores(self) -> tuple[RatingColumns, ScoreColumns]:
+        """People's ratings and judges' scores of single outputs, as `imarena align` reads them; either may be empty."""
+        try:
+            read = read_aligned_columns(self.workspace, self.judges, AlignOptions())
+        except UserError:  # no answers of judges and people on the same outputs
+            return RatingColumns([], [], []), ScoreColumns([], [], [])
+        return read.ratings, read.scores
 
     @cached_property
     def edival(self) -> EdiValReport | None:
