@@ -135,7 +135,7 @@ def _judge_rows(
         yield (task or "all", judge, *cells, rho, number, outputs)
 
 
-def agreement_by_gap(data: PaperData) -> Block:
+def score_gaps(data: PaperData) -> Block:
     """Agreement on the pairs that people decide, by the gap between the judge's two scores on a scale of 0 to 1000."""
     ratings, scores = data.ratings_and_scores
     about = _whole(ratings)
@@ -198,5 +198,5 @@ def _whole(ratings: RatingColumns) -> str:
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
-    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, agreement_by_gap)
+    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, score_gaps)
 }
