@@ -72,7 +72,7 @@ def _check_reachable(address: str) -> None:
     if not host or not port.isdigit():
         raise UserError(
             f"{where} is not the address of a cluster: HOST:PORT is expected.",
-            hint="Start a cluster with 'ray start --head', which prints its address; auto means the one on this machine.",
+            hint="'ray start --head' starts a cluster and prints its address; auto means the one on this machine.",
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
@@ -136,16 +136,17 @@ class RayLane(Generic[Q, A]):
         except self._ray.exceptions.RayError as error:
             raise self._death(error, "the Ray actor did not start") from error
 
-    def _death(self, error: Exception, what: str) -> Exception:
+    def _death(self, error: BaseException, what: str) -> BaseException:
         """Return `WorkerDied`, unless the code that the actor ran raised the error: then the actor is still alive.
 
         Ray has no common class for the end of a worker: one that is killed for memory, one whose machine ended and one
         that is placed nowhere raise errors that are related only by `RayError`.
         """
         kinds = self._ray.exceptions
-        if isinstance(error, kinds.RayTaskError) and not isinstance(error, kinds.RayActorError | kinds.ObjectLostError):
-            return error
-        return WorkerDied(f"{what}: {first_line(error)}")
+        raised = isinstance(error, kinds.RayTaskError) and not isinstance(
+            error, kinds.RayActorError | kinds.ObjectLostError
+        )
+        return error if raised else WorkerDied(f"{what}: {first_line(error)}")
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. Its questions are answered by then, or nobody waits for them."""
@@ -154,9 +155,11 @@ class RayLane(Generic[Q, A]):
 
 
 @contextmanager
-def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> Iterator[Executor[Q, A]]:
+def ray_executor(
+    ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float, images: ImageSender
+) -> Iterator[Executor[Q, A]]:
     """Start a worker per slot. If one dies, another gets its question; a new one is started if there is room."""
-    images, data = ImageSender(ray.put), ray.put(pack_task(task))  # one copy for all workers: it may be large
+    data = ray.put(pack_task(task))  # one copy for all workers: it may be large
     lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
     most = slots
 
@@ -225,6 +228,8 @@ class _Actor:
         self._data = data
         self._task: WorkerTask[Any, Any] | None = None
         self._images = ImageReceiver(ray.get)
+        self._runner = asyncio.Runner()
+        """One event loop for all questions: a task may keep something open in it."""
 
     def ready(self) -> None:
         """Return once the actor has started."""
@@ -233,6 +238,6 @@ class _Actor:
         """Return an answer, or an intentionally raised error."""
         try:
             self._task = self._task or unpack_task(self._data)
-            return asyncio.run(self._task.outcome(self._images.unpack(question, refs)))
+            return self._runner.run(self._task.outcome(self._images.unpack(question, refs)))
         except UserError as error:
             return None, error

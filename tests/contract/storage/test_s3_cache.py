@@ -3,7 +3,6 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,10 @@ def test_a_withdrawn_image_is_not_served_from_memory(arena: Path, elsewhere: boo
     """Also if another process withdraws it."""
     with open_workspace(arena) as workspace, open_workspace(arena) as other:
         image, left = samples.kept(workspace, 1), samples.kept(workspace, 2)
-        both: Callable[[ImageRef], list[bytes]] = lambda shown: [each.load(shown) for each in (workspace, other)]
+
+        def both(shown: ImageRef) -> list[bytes]:
+            return [each.load(shown) for each in (workspace, other)]
+
         assert len(set(both(image))) == 1
         both(left)
         withdraw_image(other if elsewhere else workspace, image.sha256, "asked")

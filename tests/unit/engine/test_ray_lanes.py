@@ -14,7 +14,7 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.engine import WorkerDied, WorkerTask, cluster
-from imarena.engine.ray_images import ImageReceiver
+from imarena.engine.ray_images import ImageReceiver, ImageSender
 from imarena.engine.ray_lane import TRIES, ray_executor
 
 pytestmark = pytest.mark.ray
@@ -92,7 +92,7 @@ def asked(ray: FakeRay, *questions: str) -> list[object]:
 
     async def whole() -> list[object]:
         task: WorkerTask[object, object] = WorkerTask(answer, failed)
-        with ray_executor(ray, task, 2, 0.0) as ask:
+        with ray_executor(ray, task, 2, 0.0, ImageSender(ray.put)) as ask:
             return [(await asyncio.gather(ask(0, question), return_exceptions=True))[0] for question in questions]
 
     return asyncio.run(whole())
