@@ -17,8 +17,8 @@ from imarena.storage.s3_blobs import S3Blobs
 from imarena.storage.upkeep import collect_garbage, withdraw_image
 from imarena.storage.verify import verify
 from tests import samples
-from tests.s3 import new_bucket
-from tests.small_arena import battle_all, make_arena
+from tests.servers.s3 import new_bucket
+from tests.small_data.small_arena import battle_all, make_arena
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from imarena.storage.upkeep import withdraw_image
 from imarena.workflows.questions import image_loading, loop
 from imarena.workflows.questions.image_loading import ImageLoader
 from tests import samples
-from tests.small_arena import battle_all, make_arena
+from tests.small_data.small_arena import battle_all, make_arena
 
 
 class Store:

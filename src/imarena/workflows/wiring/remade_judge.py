@@ -14,14 +14,14 @@ class RemadeJudge:
     def __init__(self, recipe: JudgeRecipe) -> None:
         self._recipe = recipe
         self._judge: Judge
-        self._judge, self._door = recipe.make()
+        self._judge, self._client = recipe.make()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._recipe,)
 
     def opened(self) -> AbstractAsyncContextManager[None]:
         """Load the model."""
-        return self._door.opened()
+        return self._client.opened()
 
     @property
     def gpus(self) -> float:
