@@ -12,7 +12,7 @@ from imarena.workflows.views.chains import common_turn
 if TYPE_CHECKING:
     from imarena.instructions import Connector
 
-ImageReader = Callable[[ImageRef], bytes]
+_ReadImage = Callable[[ImageRef], bytes]
 """Returns the bytes of an image, such as `Workspace.load`."""
 
 
@@ -105,9 +105,7 @@ def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "
     return join_instructions(steps, connector, key=f"{item.item_id}:{turn}", unchanged=unchanged)
 
 
-def exhibit_of(
-    load: ImageReader, item: Item, left: Output, right: Output | None, parents: dict[str, Output]
-) -> Exhibit:
+def exhibit_of(load: _ReadImage, item: Item, left: Output, right: Output | None, parents: dict[str, Output]) -> Exhibit:
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
@@ -123,7 +121,7 @@ def exhibit_of(
 
 
 def request_of(
-    load: ImageReader,
+    load: _ReadImage,
     item: Item,
     turn: int,
     mode: Mode,
@@ -147,7 +145,7 @@ def request_of(
     )
 
 
-def _history(load: ImageReader, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
+def _history(load: _ReadImage, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
     """Each earlier turn: the images shown (first turn only), the instruction, and the resulting image."""
     past: list[PastEdit] = []
     for output in sorted(outputs, key=lambda output: output.turn):
