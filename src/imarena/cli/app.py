@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
 from imarena.cli.help import CommandGroup
-from imarena.core import VERSION, ImarenaError, UserError
+from imarena.core import VERSION, ImarenaError, UserError, suggestion
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
@@ -25,7 +25,7 @@ _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start here": {
-        "demo": ("serving.demo", "Run the whole path on the bundled benchmark, offline."),
+        "demo": ("serving.demo", "Run the complete workflow on the bundled benchmark, offline."),
         "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
         "score": ("questions.score", "Score one edit, without a workspace."),
         "init": ("upkeep.init", "Create a workspace."),
@@ -111,6 +111,11 @@ class LazyGroup(TyperGroup):
         built.name = cmd_name
         built.short_help = summary
         return built
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and (hint := suggestion(args[0], COMMANDS, "")):
+            ctx.fail(f"No such command '{args[0]}'. {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         width = max(map(len, COMMANDS))

@@ -46,12 +46,12 @@ def significance_section(ranking: Ranking) -> Section | None:
     ]
     if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
         points.append(f"{few}, and some of these differences may be chance.")
-    for place, (group, some) in enumerate(groups, 1):
+    for number, (group, some) in enumerate(groups, 1):
         if len(groups) > 1:
             names = listed([standing.model for standing in group.models], _NAMED)
             settled = sum(pair.settled for pair in some)
             points.append(
-                f"Group {place} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
+                f"Group {number} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
             )
         points += _statements(group, some)
     if len(pairs) > 1:
@@ -103,7 +103,7 @@ def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not
         "editor", "compared with", Column("difference", ".1f"), Column(f"{level} interval from", ".1f", "–"),
         Column("to", ".1f", "–"), "significant",
     )  # fmt: skip
-    notes = ["Difference: how many rating points the first editor is ahead. –: the data give no such end."]
+    notes = ["Difference: how many rating points the first editor is ahead. –: the data do not bound this end."]
     if any(pair.settled and (pair.low is None or pair.low <= 0) for pair in pairs):
         notes.append(
             "An editor that won or lost every battle is also compared by its battles against all editors: the interval "

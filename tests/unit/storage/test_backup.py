@@ -14,8 +14,8 @@ from imarena.storage.backup import backup, restore, snapshots
 from imarena.storage.database import reading
 from imarena.storage.verify import verify
 from tests import samples
-from tests.postgres import new_database
-from tests.s3 import new_bucket
+from tests.servers.postgres import new_database
+from tests.servers.s3 import new_bucket
 
 LONG = 2**20
 REPLIES = 60

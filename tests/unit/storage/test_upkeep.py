@@ -21,7 +21,7 @@ from imarena.storage.upkeep import collect_garbage, withdraw_image, withdraw_rat
 from imarena.storage.verify import verify
 from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests import samples
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 
 def filled(workspace: Workspace) -> Item:

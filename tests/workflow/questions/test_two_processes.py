@@ -18,10 +18,10 @@ from imarena.core.records import Judgment, Status
 from imarena.storage import Claims, Workspace, newest_version, open_workspace
 from imarena.storage.database import writing
 from tests.command import Imarena
-from tests.fake_endpoint import Server, fake_server, point_at
 from tests.fixtures.old_workspaces import move_to_postgres
-from tests.postgres import new_database
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import Server, fake_server, point_at
+from tests.servers.postgres import new_database
+from tests.small_data.small_arena import make_arena
 
 QUESTIONS = 12
 STORED_S = 1.5
@@ -132,7 +132,7 @@ def test_only_questions_without_an_answer_are_asked_again(tmp_path: Path, any_ur
     make_arena(root, items=5, habits=("exact", "timid", "over-editing", "artefacts", "wrong-target", "returns-input"))
     if any_url:
         move_to_postgres(root, newest_version(), any_url)
-    options = ("--reply-s", "3", "--answer", "tests.fake_endpoint:logged_answer")
+    options = ("--reply-s", "3", "--answer", "tests.servers.fake_endpoint:logged_answer")
     with fake_server(*options, env={"IMARENA_TEST_LOG": str(log)}) as server:
         point_at(root, server.url, concurrency=8)
         killed = start(root, *WORDS, script=HOURLY)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import parse_pairs
+from imarena.cli.options import EditInstruction, parse_pairs
 
 if TYPE_CHECKING:
     from imarena.workflows.editing import AgentRun
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
+    instruction: EditInstruction,
     source: Annotated[
         list[str] | None,
         typer.Argument(help="The source image, then references. It may also come before the instruction."),
@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Edit one image with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
 
-    Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the images are stored.
+    Needs no workspace. Inside one (or with -w DIR), names from its imarena.toml can be used and the images are stored.
     """
     from imarena.core.records import Status
     from imarena.workflows.editing import choose_agent, run_agent, workspace_for

@@ -63,8 +63,8 @@ def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[st
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
     """Return two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
-    held = list(notices)
-    return {"warnings": sentences(held), "notices": [notice.model_dump(mode="json") for notice in held]}
+    listed = list(notices)
+    return {"warnings": sentences(listed), "notices": [notice.model_dump(mode="json") for notice in listed]}
 
 
 @cache
@@ -122,5 +122,5 @@ def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:
     """Explain how to choose a source or a judge: by a command-line option, or by a filter of the page."""
     if medium == "page":
         names = {"people": "People", "judge": "Judge", "all": "People and judges"}
-        return f"“Judge”: {judge}" if judge else f"“Verdicts of”: {names.get(source, source)}"
+        return f"“Judge”: {judge}" if judge else f"“Votes and judgments of”: {names.get(source, source)}"
     return f"--judge {judge}" if judge else f"--source {source}"

@@ -80,7 +80,7 @@ def unanswered_by_models(
         counts: Counter[frozenset[str]] = Counter()
         for _, left, right, _ in questions:
             places = (index_of[output] for output in (left, right) if output in index_of)
-            counts[frozenset(editor.names[editor.of[place]] for place in places if editor.of[place] >= 0)] += 1
+            counts[frozenset(editor.names[editor.of[index]] for index in places if editor.of[index] >= 0)] += 1
     return dict(counts)
 
 
@@ -89,7 +89,7 @@ def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
     known = {str(rule): rule for rule in COMPARISON_RULES}
     for text in texts:
         if text.strip().casefold() not in known:
-            raise UserError(f"'{text}' is not a rule of this gate.", hint=suggestion(text, COMPARISON_RULES))
+            raise UserError(f"Unknown rule '{text}' for --fail-if.", hint=suggestion(text, COMPARISON_RULES))
     return tuple(dict.fromkeys(known[text.strip().casefold()] for text in texts))
 
 
