@@ -139,7 +139,8 @@ def _prepare(
     else:
         shares = [known_coverage.get(model, np.nan) for model in battles.models]
         covered = None if np.isnan(shares).any() else np.array(shares)
-    reading = {"both_bad": both_bad, "missing": missing, **({"all_votes": True} if all_votes else {})}
+    reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, **({"all_votes": True} if all_votes else {})}
+    reading |= {"covariates": list(covariates)} if covariates else {}
     return _Prepared(battles, covered, reading, missing != "loss" and "status_left" in table.column_names)
 
 

@@ -11,6 +11,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
@@ -309,18 +310,20 @@ def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: s
 
 def _settings(options: Options, interval: str, cluster: str) -> JsonDict:
     ties = {"bt": "half a win each", "davidson": "tie parameter per dimension", "mixture": "half a win each"}
-    settings: JsonDict = {
-        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": ties[options.method],
-        "interval": interval, "level": options.level, "seed": options.seed, "position": options.position,
+    written: JsonDict = {
+        "ties": ties[options.method], "interval": interval, "position": options.position,
         "dimension_weight": options.dimension_weight, "anchors": dict(options.anchors),
     }  # fmt: skip
     if interval != "none":
-        settings["cluster"] = cluster
+        written["cluster"] = cluster
     if interval == "bootstrap":
-        settings["rounds"] = options.rounds
-    if options.method == "mixture":
-        settings["reliability"], settings["q_human"] = options.mixture.reliability, options.mixture.q_human
-    return settings
+        written["rounds"] = options.rounds
+    unused = {"cluster", "rounds"} if interval == "none" else set()
+    if options.method != "mixture":
+        return board_settings(options, written, unused=unused)
+    written["reliability"], written["q_human"] = options.mixture.reliability, options.mixture.q_human
+    unused |= set() if options.mixture.reliability == "gap" else {"gap_bins"}
+    return board_settings(options, written, options.mixture, unused=unused)
 
 
 def _extras(
