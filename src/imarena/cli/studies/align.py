@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import Latex, Markdown, Only, refuse_with_table
+from imarena.cli.options import Latex, Markdown, Only
 from imarena.cli.studies.agree import find_recipe, is_partial
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
@@ -87,6 +87,8 @@ def command(
     from imarena.agreement import AlignOptions
 
     if from_file is not None:
+        from imarena.workflows.boards import refuse_with_table
+
         refuse_with_table({"--judge": bool(judge), "--worst": bool(worst), "--page": page is not None})
     files = _tables(from_file, against, session(context).workspace, judge)
     options = AlignOptions(

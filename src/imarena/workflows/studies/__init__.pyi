@@ -25,11 +25,10 @@ from .comparison_page import write_comparison as write_comparison
 from .disagreement_items import worst_disagreements as worst_disagreements
 from .disagreement_items import write_disagreements as write_disagreements
 from .editor_check import check_editor as check_editor
-from .gates import board_gates as board_gates
 from .gates import check_level as check_level
 from .gates import comparison_gate as comparison_gate
+from .gates import gate_requested as gate_requested
 from .gates import read_comparison_rules as read_comparison_rules
-from .gates import unanswered_by_models as unanswered_by_models
 from .health import judge_health_report as judge_health_report
 from .health import pairs_of_points as pairs_of_points
 from .health_data import JudgeAnswers as JudgeAnswers
