@@ -94,8 +94,9 @@ from .suggest import split_names as split_names
 from .suggest import suggestion as suggestion
 from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions
-from .traits import Openable as Openable
+from .traits import FinishedFiles as FinishedFiles
 from .traits import PartlyAsked as PartlyAsked
+from .traits import PricedClient as PricedClient
 from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
 from .traits import WrappedEditor as WrappedEditor

@@ -138,6 +138,7 @@ def _editor_traits(made: Any) -> EditorTraits:
         **_stated(made, _EDITOR_VALUES),
         opening=getattr(made, "opened", None),
         resumable=made if _has(made, "go_on") else None,
+        driven_by=str(dict(getattr(made, "params", {})).get("driven_by") or ""),
     )
 
 

@@ -34,6 +34,18 @@ CONVENTIONS = {
 """Names that many modules define because a registry or Python looks for them."""
 DOORS_TO_PEOPLE = ("imarena.cli.", "imarena.web.routes.")
 """A command or a route may have the name of the workflow that it calls."""
+UNTYPED = {
+    "preferences.training.examples.TrainingExample.chat": "messages as a chat template of transformers takes them",
+    "storage.codec.to_row": "a row for SQLAlchemy, whose columns depend on the kind of record",
+    "storage.column_cache.ColumnCache.about": "the JSON that a caller stored with the columns",
+    "storage.forms.Form.row": "a row for SQLAlchemy",
+    "vision.local_models.load_pretrained": "arguments of transformers",
+    "vision.pretrained.qwen_chat.QwenChat.images": "inputs of a model of transformers",
+    "workflows.views.questions.stored_answers": "values of columns, by name",
+    "workflows.views.questions.unanswered": "values of columns, by name",
+    "workflows.views.questions.unanswered_questions": "values of columns, by name",
+}
+"""Public functions with dictionaries or parameters without types, each with the reason."""
 HEAVY = {"torch", "numpy", "scipy", "sqlalchemy", "pydantic", "numba", "polars", "pyarrow", "cv2", "PIL", "ray"}
 
 
@@ -138,11 +150,48 @@ def test_one_public_name_means_one_thing(source: SourceTree) -> None:
     assert all(len(homes[name]) > 1 for name in CONVENTIONS), "a convention that only one module follows is none"
 
 
+def test_what_crosses_rooms_is_typed(source: SourceTree) -> None:
+    """A public result is a frozen type, not a dictionary; a public function has no parameters without a type."""
+    listed = {(source.home(package, name), name) for package, names in source.doors.items() for name in names}
+    found = set()
+    for module, name, node in source.public_definitions():
+        if (module, name) in listed:
+            found |= {f"{module.removeprefix('imarena.')}.{where}" for where in _untyped(name, node)}
+    assert found == set(UNTYPED), "give it a frozen type, or a reason in UNTYPED"
+
+
+def test_an_untyped_result_is_found() -> None:
+    texts = (
+        "def f() -> dict[str, Any]: ...",
+        "def f() -> Iterator[dict[str, Any]]: ...",
+        "def f(**asked: Any) -> int: ...",
+        "class f:\n    def g(self) -> list[dict[str, Any]]: ...",
+    )
+    for text in texts:
+        (node,) = ast.parse(text).body
+        assert isinstance(node, ast.ClassDef | ast.FunctionDef)
+        assert list(_untyped("f", node))
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = "import imarena, sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "imarena.core.version" in loaded
     assert HEAVY.isdisjoint(loaded)
+
+
+def _untyped(name: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """The functions of a public name that return dictionaries without types, or that take anything by name."""
+    if isinstance(node, ast.ClassDef):
+        methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for one in methods:
+            if not one.name.startswith("_") and one.name != "to_json":
+                yield from (f"{name}.{where}" for where in _untyped(one.name, one))
+        return
+    returned = "" if node.returns is None else ast.unparse(node.returns)
+    taken = node.args.kwarg.annotation if node.args.kwarg is not None else None
+    if "dict[str, Any]" in returned or (taken is not None and ast.unparse(taken) == "Any"):
+        yield name
 
 
 def _imports_outside(source: SourceTree) -> Iterator[Import]:

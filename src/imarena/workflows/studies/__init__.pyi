@@ -4,10 +4,12 @@ from .align_conclusion import alignment_conclusions as alignment_conclusions
 from .align_conclusion import alignment_tables as alignment_tables
 from .align_conclusion import score_conclusion as score_conclusion
 from .align_conclusion import verdict_conclusion as verdict_conclusion
+from .align_report import AlignRequest as AlignRequest
+from .align_report import align_report as align_report
 from .alignment import align_columns as align_columns
 from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns
-from .columns import judgment_bodies as judgment_bodies
+from .columns import verdict_texts as verdict_texts
 from .comparing import ComparedFolders as ComparedFolders
 from .comparing import ComparedItems as ComparedItems
 from .comparing import ItemResult as ItemResult
