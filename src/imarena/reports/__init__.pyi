@@ -48,6 +48,7 @@ from .edival.tables import settings_table as settings_table
 from .edival.tables import swap_table as swap_table
 from .edival_build import build_tables as build_tables
 from .edival_build import objects_table as objects_table
+from .fragility_tables import fragility_tables as fragility_tables
 from .gallery import ScoringJudge as ScoringJudge
 from .gallery import gallery_section as gallery_section
 from .gallery import last_outputs as last_outputs
@@ -59,8 +60,6 @@ from .gate_report import gate_markdown as gate_markdown
 from .heat_maps import grouped_bars as grouped_bars
 from .heat_maps import heat_map as heat_map
 from .heat_maps import histogram as histogram
-from .outside_table import outside_table as outside_table
-from .outside_table import rank_tables_of as rank_tables_of
 from .page import GalleryItem as GalleryItem
 from .page import Page as Page
 from .page import PageImage as PageImage
@@ -70,6 +69,7 @@ from .page import write_folder as write_folder
 from .page import write_html as write_html
 from .page import write_html_file as write_html_file
 from .rank_details import board_warnings as board_warnings
+from .rank_details import neighbours_table as neighbours_table
 from .rank_plots import METHODS as METHODS
 from .rank_plots import save_plots as save_plots
 from .rank_tables import COUNTS as COUNTS

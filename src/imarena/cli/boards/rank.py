@@ -225,8 +225,9 @@ def _print(
     power: bool,
     gate: "GateReport | None",
 ) -> None:
-    from imarena.reports import board_data, rank_tables_of
+    from imarena.reports import board_data
     from imarena.reports.tables import to_csv, to_latex, to_markdown
+    from imarena.workflows.boards import rank_tables_of
 
     writers = (None, to_latex, to_markdown)
     chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
@@ -286,7 +287,7 @@ def _warn_of(boards: "Sequence[Ranking]") -> None:
 def _show_comparison(
     context: typer.Context, request: "RankRequest", compared: "OutsideComparison", date: str | None
 ) -> None:
-    from imarena.reports import outside_table
+    from imarena.workflows.boards import outside_table
 
     document = {"board": request.table.name if request.table else "", "date": date, "against": compared.to_json()}
     emit(context, document, lambda console: print_tables(console, [outside_table(compared)]))

@@ -10,6 +10,8 @@ from .default_source import ChosenSource as ChosenSource
 from .default_source import choose as choose
 from .default_source import judge_called as judge_called
 from .findings import other_sources as other_sources
+from .printed_tables import outside_table as outside_table
+from .printed_tables import rank_tables_of as rank_tables_of
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
 from .query import BoardQuery as BoardQuery

@@ -16,6 +16,8 @@ from .plan import choose_items as choose_items
 from .plan import items_in_modes as items_in_modes
 from .plan import list_editors as list_editors
 from .plan import missing_studio_items as missing_studio_items
+from .prepared import ItemChoice as ItemChoice
+from .prepared import prepare_edits as prepare_edits
 from .run import EditSettings as EditSettings
 from .run import edit_items as edit_items
 from .variants import check_same_variant as check_same_variant

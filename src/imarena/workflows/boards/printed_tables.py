@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 from imarena.core.records import Ranking
 from imarena.ranking import OutsideComparison
-from imarena.reports.fragility_tables import fragility_tables
-from imarena.reports.rank_details import neighbours_table
-from imarena.reports.rank_tables import board_tables
-from imarena.reports.tables.table import Cell, Column, Number, Table, columns
+from imarena.reports import board_tables, columns, fragility_tables, neighbours_table
+from imarena.reports.tables import Cell, Column, Number, Table
 
 NAMES_SHOWN = 10
 
