@@ -12,6 +12,8 @@ from tests.unit.core.source_tree import OWN_DOORS, ROOT, Import, SourceTree, cyc
 
 MOST_LINES = 400
 MOST_MODULES = 30
+MOST_LINES_OF_A_FUNCTION = 60
+OPTIONS_ALONE = "for its options alone"
 FOLDERS = ("src",)
 """Trees whose folders hold no more than `MOST_MODULES` modules; add "tests" when they are grouped as the source is."""
 TYPES_NAME_EACH_OTHER = {
@@ -65,6 +67,22 @@ def test_no_file_is_too_long(source: SourceTree) -> None:
     lines = {m: len(path.read_text().splitlines()) for m, path in source.files.items() if ".migrations." not in m}
     assert len(lines) > 300
     assert not {module: n for module, n in lines.items() if n > MOST_LINES}
+
+
+def test_no_function_is_too_long_without_a_reason(source: SourceTree) -> None:
+    """The reason is a comment above it. Where options alone make it long, what it does with them is short."""
+    long = {
+        f"{module}.{node.name}": (node, lines)
+        for module, tree in source.trees.items()
+        if ".migrations." not in module
+        for lines in [source.files[module].read_text(encoding="utf-8").split("\n")]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _length(node) > MOST_LINES_OF_A_FUNCTION
+    }
+    assert [name for name, (node, lines) in long.items() if not _reason_above(node, lines)] == []
+    of_options = {name: node for name, (node, lines) in long.items() if OPTIONS_ALONE in _reason_above(node, lines)}
+    assert of_options
+    assert [name for name, node in of_options.items() if _length_of_body(node) > MOST_LINES_OF_A_FUNCTION] == []
 
 
 def test_no_folder_holds_too_many_modules() -> None:
@@ -178,6 +196,23 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "imarena.core.version" in loaded
     assert HEAVY.isdisjoint(loaded)
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _length_of_body(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines below the parameters and the documentation."""
+    begin = node.body[1].lineno if ast.get_docstring(node) is not None else node.body[0].lineno
+    return (node.end_lineno or begin) - begin + 1
+
+
+def _reason_above(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    """The comment directly above a function and its decorators; empty if there is none."""
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    above = lines[first - 2].strip() if first > 1 else ""
+    return above.removeprefix("#").strip() if above.startswith("#") else ""
 
 
 def _untyped(name: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 USES = ("gold", "practice", "qualification")
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def change(
     context: typer.Context,
     campaign: CampaignName,
@@ -147,6 +148,7 @@ def _short(value: object) -> str:
     return f"{text[:60]}…" if len(text) > 60 else text or "(empty)"
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def known(
     context: typer.Context,
     kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",

@@ -56,22 +56,7 @@ class PreparedMethod:
 def model_board(battles: Battles, options: Options) -> Result:
     """Fit and resample a board, and record how it was done."""
     battles, uneven = _in_battles(battles)
-    setup = _setup(battles, options)
-    anchors = _anchors(battles, options)
-    start = None
-    aux = setup.aux
-    steps: JsonDict = {}
-    if options.method == "mixture":
-        start, q, iterations = expectation_maximisation(
-            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
-        )
-        with np.errstate(divide="ignore"):
-            aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
-        steps["em_iterations"] = iterations
-    base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
-    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
-        base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
-        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    setup, base, aux, steps = _fitted(_setup(battles, options), _anchors(battles, options), options)
     notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
     if not base.blocks.whole:
         notices.append(Notice(code="weak_prior"))
@@ -114,6 +99,26 @@ def model_board(battles: Battles, options: Options) -> Result:
         unbounded=centre.unbounded,
         blocks=base.blocks.of,
     )
+
+
+def _fitted(
+    setup: PreparedMethod, anchors: FloatArray | None, options: Options
+) -> tuple[PreparedMethod, Fit, Aux, JsonDict]:
+    """The fit of all battles, the extra parameters that it began with, and details about its steps."""
+    start, aux = None, setup.aux
+    steps: JsonDict = {}
+    if options.method == "mixture":
+        start, q, iterations = expectation_maximisation(
+            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
+        )
+        with np.errstate(divide="ignore"):
+            aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
+        steps["em_iterations"] = iterations
+    base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
+    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
+        base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
+        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    return setup, base, aux, steps
 
 
 class _Centre:
