@@ -137,7 +137,7 @@ def test_gold_needs_tasks_with_known_answers(any_workspace: Workspace) -> None:
     with pytest.raises(UserError, match="no tasks with known answers"):
         change(voting, campaign, gold_rate=0.1)
     assert history(voting.campaign(campaign)) == []
-    with pytest.raises(UserError, match="no tasks with known answers to take"):
+    with pytest.raises(UserError, match="needs such tasks, and there are none"):
         create_campaign(any_workspace, CampaignPlan(name="x", gold_rate=0.1))
     with pytest.raises(UserError, match="no such campaign"):
         change(voting, "campaign_none", name="x")

@@ -124,7 +124,7 @@ def test_the_readme_leads_a_new_model_onto_both_boards(imarena: Imarena, tmp_pat
     for verb in ("judge", "battle"):
         imarena("-w", "imarena-demo", verb)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    told = text[text.index("**A new model for an arena") : text.index("**A benchmark of your own")]
+    told = text[text.index("**A new model for an arena") : text.index("**Your own benchmark")]
     commands = [line.split("#")[0].split()[1:] for line in told.splitlines() if line.startswith("imarena ")]
     assert [words[2] for words in commands] == ["edit", "judge", "battle", "rank", "report"]
     board = [imarena(*words) for words in commands][3]

@@ -99,9 +99,9 @@ def command(
         choice = editing.ItemChoice(tuple(datasets or ()), tuple(tasks or ()), tuple(items or ()), limit, studio)
         prepared = editing.prepare_edits(workspace, editors, choice, settings, mixed=mixed, dry_run=dry_run)
         if prepared.unfit:
-            kind = "of several turns" if settings.modes == (Mode.SINGLE,) else "of one turn"
-            left_out = f"{counted(prepared.unfit, 'item')} {kind} {plural('is', prepared.unfit)} left out"
-            stderr().print(f"{left_out}: --mode all takes them too.")
+            kind = "multi-turn" if settings.modes == (Mode.SINGLE,) else "single-turn"
+            left_out = f"{counted(prepared.unfit, f'{kind} item')} {plural('is', prepared.unfit)} skipped"
+            stderr().print(f"{left_out}. Add --mode all to include them.")
         report = None
         shown = editing.sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, prepared.estimates, yes, dry_run):

@@ -80,6 +80,7 @@ class ReportQuery:
 WHOLE_REPORT = ReportQuery()
 
 
+# Over 60 lines: the sections in the order of the page, one or two lines for each.
 def write_report(
     workspace: Workspace,
     target: Path,

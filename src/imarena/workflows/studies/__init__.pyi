@@ -2,12 +2,9 @@ from .agreement_files import BAD_VALUES as BAD_VALUES
 from .agreement_files import ratings_of_file as ratings_of_file
 from .align_conclusion import alignment_conclusions as alignment_conclusions
 from .align_conclusion import alignment_tables as alignment_tables
-from .align_conclusion import score_conclusion as score_conclusion
-from .align_conclusion import verdict_conclusion as verdict_conclusion
 from .align_report import AlignRequest as AlignRequest
 from .align_report import align_report as align_report
 from .alignment import align_columns as align_columns
-from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns
 from .columns import verdict_texts as verdict_texts
 from .comparing import ComparedFolders as ComparedFolders
@@ -25,7 +22,6 @@ from .comparison_page import preview_bytes as preview_bytes
 from .comparison_page import preview_file as preview_file
 from .comparison_page import write_comparison as write_comparison
 from .disagreement_items import worst_disagreements as worst_disagreements
-from .disagreement_items import write_disagreements as write_disagreements
 from .editor_check import check_editor as check_editor
 from .gates import check_level as check_level
 from .gates import comparison_gate as comparison_gate
