@@ -150,7 +150,6 @@ def command(
     from imarena.engine import read_executor
     from imarena.ranking import Options, from_tables, with_settings
     from imarena.workflows.boards import BoardQuery, RankRequest, rank_requested, read_battle_kind, read_source
-    from imarena.workflows.studies import gate_requested
 
     gates.check_gate_options(junit, gated=bool(fail_if))
     options = Options(
@@ -202,7 +201,11 @@ def command(
 
         for board in ranked.boards:
             save_plots(board, plot)
-    gate = gate_requested(folder, request, ranked.boards)
+    gate = None
+    if request.rules:
+        from imarena.workflows.studies import gate_requested
+
+        gate = gate_requested(folder, request, ranked.boards)
     _print(context, ranked, by, (csv, latex, markdown), power, gate)
     gates.write_gate_files(gate, "imarena rank", junit, summary, _summary(ranked.boards, gate) if summary else "")
     gates.gate_exit(gate)

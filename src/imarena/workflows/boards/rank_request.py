@@ -8,7 +8,6 @@ from imarena.core import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import OutsideComparison, check_below_rules, from_tables
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.boards.ranking import rank_workspace
 
 ONLINE = ("elo", "active-elo")
 """Methods whose rounds an executor can compute elsewhere."""
@@ -102,6 +101,8 @@ def rank_requested(folder: Path, request: RankRequest) -> RankedBoards:
         return RankedBoards((), from_tables.compare_boards(ours, request.against, request.names), date)
     query = request.query
     if request.table is None:
+        from imarena.workflows.boards.ranking import rank_workspace  # a table needs no database
+
         boards = rank_workspace(folder, query)
     else:
         reading = from_tables.TableReading(

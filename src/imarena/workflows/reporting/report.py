@@ -181,7 +181,7 @@ def _study_sections(
     """Sections on all editors: examples, agreement, alignment, health and the tables of the papers."""
     workspace, judges = papers.view.workspace, papers.judges
     yield from example_sections(
-        papers.view, papers.main, made, judges, papers.pictures, known.qualities if known else {}
+        papers.view, papers.main, made, judges, papers.picture, known.qualities if known else {}
     )
     yield from agreement_sections(workspace)
     yield from alignment_sections(workspace, judges)

@@ -57,10 +57,8 @@ def _missing_outputs(boards: Sequence[Ranking], models: Sequence[str]) -> list[N
     ]
 
 
-def gate_requested(folder: Path, request: RankRequest, boards: Sequence[Ranking]) -> GateReport | None:
-    """Check the rules of a request on its boards; None without rules. `folder`: the workspace, if there is no table."""
-    if not request.rules:
-        return None
+def gate_requested(folder: Path, request: RankRequest, boards: Sequence[Ranking]) -> GateReport:
+    """Check the rules of a request on its boards. `folder`: the workspace, if there is no table."""
     return board_gates(
         boards, request.rules, _unanswered_by_models(folder, request.query) if not request.table else None
     )
