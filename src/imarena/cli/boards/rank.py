@@ -196,11 +196,7 @@ def command(
     if ranked.compared is not None and not ranked.boards:
         _show_comparison(context, request, ranked.compared, ranked.date)
         return
-    if plot is not None:
-        from imarena.reports import save_plots
-
-        for board in ranked.boards:
-            save_plots(board, plot)
+    _save_plots(ranked.boards, plot)
     gate = None
     if request.rules:
         from imarena.workflows.studies import gate_requested
@@ -209,6 +205,14 @@ def command(
     _print(context, ranked, by, (csv, latex, markdown), power, gate)
     gates.write_gate_files(gate, "imarena rank", junit, summary, _summary(ranked.boards, gate) if summary else "")
     gates.gate_exit(gate)
+
+
+def _save_plots(boards: "Sequence[Ranking]", folder: Path | None) -> None:
+    if folder is not None:
+        from imarena.reports import save_plots
+
+        for board in boards:
+            save_plots(board, folder)
 
 
 def _summary(boards: "Sequence[Ranking]", gate: "GateReport | None") -> str:
