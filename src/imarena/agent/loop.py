@@ -67,9 +67,9 @@ class Agent:
     judge: Judge | None
     mind: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
-    judge_door: PricedClient | None = None
+    judge_client: PricedClient | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
-    mind_door: PricedClient | None = None
+    mind_client: PricedClient | None = None
     """The planner's client."""
 
     @property
@@ -94,10 +94,10 @@ class Agent:
     def traits(self) -> EditorTraits:
         """At most the editor's price for every step; the judge's and the planner's endpoints are listed separately."""
         inside, asides = self.editor.traits, []
-        if self.judge_door is not None:
-            asides.append(ExtraQuestions("judge", self.judge_door, self.most_verdicts, judge=self.judge))
-        if self.mind_door is not None:
-            asides.append(ExtraQuestions("mind", self.mind_door, self.most_thoughts, texts=self.mind.questions))
+        if self.judge_client is not None:
+            asides.append(ExtraQuestions("judge", self.judge_client, self.most_verdicts, judge=self.judge))
+        if self.mind_client is not None:
+            asides.append(ExtraQuestions("mind", self.mind_client, self.most_thoughts, texts=self.mind.questions))
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
@@ -134,9 +134,9 @@ class Agent:
         """Open the editor's, the judge's and the planner's clients."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.editor.traits.opened())
-            for door in (self.judge_door, self.mind_door):
-                if door is not None:
-                    await stack.enter_async_context(door.opened())
+            for client in (self.judge_client, self.mind_client):
+                if client is not None:
+                    await stack.enter_async_context(client.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:

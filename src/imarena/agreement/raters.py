@@ -15,7 +15,7 @@ from imarena.agreement.rater_figures import Agreement, AverageAgreement, GroupAg
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice
 from imarena.stats import (
-    LEVELS,
+    MEASUREMENT_LEVELS,
     PAIR_CODES,
     Ratings,
     Recipe,
@@ -94,7 +94,7 @@ def _group(
     return GroupAgreement(
         criterion,
         group,
-        {level: krippendorff_alpha(ratings, level, rounds=rounds, seed=seed) for level in LEVELS},
+        {level: krippendorff_alpha(ratings, level, rounds=rounds, seed=seed) for level in MEASUREMENT_LEVELS},
         fleiss_kappa(ratings),
         pairwise_agreement(ratings),
         percent_agreement(ratings),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, cast, get_args
 
-from imarena.core import ExecutorKind, UnknownName
+from imarena.core import ExecutorKind, unknown_name
 from imarena.engine.process_lane import ProcessLane, pack_task
 from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
@@ -21,7 +21,7 @@ FEW_CORES = 4
 """Up to this many cores, separate processes cost more memory than they save time: image libraries release the GIL."""
 ENOUGH = 200
 """Minimum number of questions for which starting processes pays off: each imports and loads its models, 2 to 4 CPU
-seconds by `benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for an image."""
+seconds by `python -m benchmarks.judges.builtin executors`, and `builtin` takes 0.08 s for an image."""
 AT_ONCE = 8
 
 
@@ -37,7 +37,7 @@ def read_executor(text: str) -> ExecutorKind:
     """Parse the executor kind of a command-line option."""
     if text in get_args(ExecutorKind):
         return cast(ExecutorKind, text)
-    raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
+    raise unknown_name("There is no executor called", text, get_args(ExecutorKind))
 
 
 def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:

@@ -247,8 +247,8 @@ class _Taken(Exception):
 
 def _answered_at(answer: dict[str, Any]) -> float:
     """When the server answered, by its own clock."""
-    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    return parsedate_to_datetime(told).timestamp() if told else time.time()
+    date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    return parsedate_to_datetime(date).timestamp() if date else time.time()
 
 
 def _age_s(found: dict[str, Any]) -> float:

@@ -9,7 +9,7 @@ import typer
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.options import AllVotes, Latex, Markdown
+from imarena.cli.options import AllVotes, Editors, Latex, Markdown
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -29,26 +29,22 @@ JudgeName = Annotated[str | None, typer.Option("--judge", help="Only verdicts of
 Dimension = Annotated[
     str | None, typer.Option("--dimension", help="Only battles about this dimension (default: overall).")
 ]
-Kind = Annotated[
+KindOption = Annotated[
     str | None,
     typer.Option(metavar="compared|scored", help="Only direct comparisons, or only battles from scores, of a judge."),
 ]
-Editors = Annotated[
-    list[str] | None,
-    typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
-]
-Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
+MethodOption = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
 BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
-Missing = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
-Interval = Annotated[
+MissingOption = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
+IntervalOption = Annotated[
     str | None,
     typer.Option(help="bootstrap, sandwich or none (default: bootstrap; sandwich for mixture and covariates)."),
 ]
 Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if known) or rater.")]
-Level = Annotated[float, typer.Option(help="Confidence level.")]
+LevelOption = Annotated[float, typer.Option(help="Confidence level.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[
     list[str] | None,
@@ -57,7 +53,7 @@ Covariate = Annotated[
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
-Columns = Annotated[
+ColumnsOption = Annotated[
     list[str] | None,
     typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
 ]
@@ -65,10 +61,10 @@ Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
 ]
-Reliability = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
+ReliabilityOption = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
-Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
+NamesOption = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV (into a file: --csv > board.csv).")]
 Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
@@ -110,26 +106,26 @@ def command(
     voters: Voters = "auto",
     judge: JudgeName = None,
     dimension: Dimension = None,
-    method: Method = "bt",
+    method: MethodOption = "bt",
     rounds: Rounds = 1000,
     seed: Seed = 0,
     by: By = None,
     both_bad: BothBad = "tie",
-    missing: Missing = "exclude",
-    interval: Interval = None,
+    missing: MissingOption = "exclude",
+    interval: IntervalOption = None,
     cluster: Cluster = None,
-    level: Level = 0.95,
+    level: LevelOption = 0.95,
     position: Position = False,
     covariate: Covariate = None,
     balanced: Balanced = False,
     anchors: Anchors = None,
     resume: Resume = None,
-    columns: Columns = None,
+    columns: ColumnsOption = None,
     labels: Labels = None,
-    reliability: Reliability = "rater",
+    reliability: ReliabilityOption = "rater",
     settings: Set = None,
     against: Against = None,
-    names: Names = None,
+    names: NamesOption = None,
     csv: CsvOut = False,
     latex: Latex = False,
     markdown: Markdown = False,
@@ -143,12 +139,13 @@ def command(
     all_votes: AllVotes = False,
     fragility: Fragility = None,
     executor: RoundsExecutor = "auto",
-    kind: Kind = None,
+    kind: KindOption = None,
     editors: Editors = None,
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
+    from imarena import ranking
     from imarena.engine import read_executor
-    from imarena.ranking import Options, from_tables, with_settings
+    from imarena.ranking import Options, with_settings
     from imarena.workflows.boards import BoardQuery, RankRequest, rank_requested, read_battle_kind, read_source
 
     gates.check_gate_options(junit, gated=bool(fail_if))
@@ -161,7 +158,7 @@ def command(
         level=level,
         position=position,
         dimension_weight="balanced" if balanced else "count",
-        anchors=from_tables.load_outside_board(anchors)[0] if anchors else {},
+        anchors=ranking.load_outside_board(anchors)[0] if anchors else {},
         fragility=fragility,
         executor=read_executor(executor),
     )
@@ -175,7 +172,7 @@ def command(
         missing=missing,
         covariates=tuple(covariate or ()),
         by=by,
-        resume=from_tables.load_ranking(resume) if resume is not None else None,
+        resume=ranking.load_ranking(resume) if resume is not None else None,
         editors=tuple(editors or ()),
         samples="always" if samples or success is not None else "auto",
         success=success,

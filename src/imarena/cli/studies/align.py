@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import Latex, Markdown, Only
+from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
 from imarena.cli.studies.agree import find_recipe
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import write_csv
@@ -67,8 +67,8 @@ def command(
             "--missing", help="Battles without a verdict of the judge are left out (exclude) or count as wrong (wrong)."
         ),
     ] = "exclude",
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
+    rounds: UnitRounds = ROUNDS,
+    seed: BootstrapSeed = SEED,
     worst: Annotated[
         int, typer.Option("--worst", min=0, help="Also list the N largest disagreements of each judge.")
     ] = 0,
@@ -76,7 +76,7 @@ def command(
         Path | None,
         typer.Option("--page", metavar="DIR", help="Write the largest disagreements with their images (default 20)."),
     ] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
 ) -> None:

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import Executor, MaxCost
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.options import BaseUrl, ExecutorOption, LatexTables, MaxCost
+from imarena.cli.questions import judging_options
 from imarena.cli.questions.scan import show_findings
 from imarena.core import UserError
 from imarena.core.notices import sentences
@@ -33,17 +33,17 @@ def command(
     battles: Annotated[
         bool, typer.Option("--battles", help="Probe with pairs if a judge both scores and compares.")
     ] = False,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    concurrency: asking.Concurrency = None,
-    executor: Executor = "",
-    option: asking.Option = None,
+    endpoint: judging_options.EndpointName = "",
+    base_url: BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    concurrency: judging_options.Concurrency = None,
+    executor: ExecutorOption = "",
+    option: judging_options.Option = None,
     max_cost_usd: MaxCost = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
+    latex: LatexTables = False,
 ) -> None:
     """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
 
@@ -55,7 +55,7 @@ def command(
 
     if latex and probe:
         raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run, executor
     )
     if probe:
@@ -89,7 +89,7 @@ def command(
 
 
 def _probe(
-    context: typer.Context, names: list[str], chosen: asking.ChosenOptions, number: int, *, battles: bool
+    context: typer.Context, names: list[str], chosen: judging_options.ChosenOptions, number: int, *, battles: bool
 ) -> None:
     """Ask about outputs with texts drawn on them, and show the judges' health with the answers."""
     from imarena.workflows.studies import judge_probes, plan_probes, run_probes
@@ -99,8 +99,8 @@ def _probe(
     with session_workspace(context) as workspace:
         jobs = plan_probes(workspace, names, chosen.endpoint_arguments(), chosen.budget(), number, battles=battles)
         estimates = [job.estimate for job in jobs]
-        if asking.confirm_estimate(context, chosen, estimates):
-            with asking.progress_display() as watch:
+        if judging_options.confirm_estimate(context, chosen, estimates):
+            with judging_options.progress_display() as watch:
                 reports = run_probes(workspace, jobs, watch=watch)
             judges = [judge_probes(workspace, job.wired.judge) for job in jobs]
     document: dict[str, Any] = {
@@ -114,7 +114,7 @@ def _probe(
         for health in judges:
             _show(console, health)
 
-    asking.finish_run(context, document, reports, chosen.dry_run, more=show)
+    judging_options.finish_run(context, document, reports, chosen.dry_run, more=show)
 
 
 def _show(console: Console, health: "JudgeHealth") -> None:

@@ -7,7 +7,7 @@ from imarena.core import Standing
 from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.rank_tables import board_tables, interval_cell, interval_spec, ranks_cell, standings_table
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns, count_cell
 
 _STEPS = 10
@@ -84,17 +84,20 @@ class SiteBoard:
             return []
         start, width = min(ends), (max(ends) - min(ends)) or 1.0
 
-        def place(value: float | None) -> float | None:
+        def share_of_scale(value: float | None) -> float | None:
             return None if value is None else round((value - start) / width * 100, 2)
 
-        return [IntervalBar(place(one.rating) or 0.0, place(one.low), place(one.high)) for one in models]
+        return [
+            IntervalBar(share_of_scale(one.rating) or 0.0, share_of_scale(one.low), share_of_scale(one.high))
+            for one in models
+        ]
 
     @property
     def models(self) -> list[str]:
         """The models from best to worst."""
         return [standing.model for standing in self.ranking.models]
 
-    def place(self, standing: Standing) -> tuple[Cell, ...]:
+    def place(self, standing: Standing) -> tuple[CellValue, ...]:
         """The cells of `PLACE_COLUMNS` for a model of the board, as in its standings."""
         interval = interval_cell(standing)
         if isinstance(interval, Range):
@@ -148,7 +151,7 @@ class ModelPage:
     model: str
     board: SiteBoard
     """The site's first board: opponents, groups and examples are about it."""
-    places: Sequence[tuple[SiteBoard, tuple[Cell, ...]]]
+    places: Sequence[tuple[SiteBoard, tuple[CellValue, ...]]]
     """Each board with the model, and its cells of `PLACE_COLUMNS`."""
     opponents: Sequence[tuple[str, WinCounts]]
     groups: Table

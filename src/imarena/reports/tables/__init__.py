@@ -5,11 +5,11 @@ from imarena.reports.tables.html import render_template, to_html
 from imarena.reports.tables.latex import escape_latex, to_latex, to_long_latex
 from imarena.reports.tables.markdown import escape_markdown, to_markdown
 from imarena.reports.tables.streamed import TableForm, streamed_table
-from imarena.reports.tables.table import Cell, Column, Number, Range, Table, printable
+from imarena.reports.tables.table import CellValue, Column, Number, Range, Table, printable
 from imarena.reports.tables.terminal import show_table
 
 __all__ = [
-    "Cell",
+    "CellValue",
     "Column",
     "Number",
     "Range",

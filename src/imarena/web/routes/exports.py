@@ -20,8 +20,7 @@ from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
-from imarena.workflows.serving import count_outputs, issue_heat_map, judge_health
-from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import count_outputs, explorer, issue_heat_map, judge_health
 
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -44,7 +43,7 @@ def table_file(
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
-CampaignId = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
+_CampaignParam = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
 SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
 As = Annotated[TableForm, Query()]
 _AT_ONCE = 500
@@ -91,7 +90,7 @@ def _saved(kind: type[Wire], entries: Iterable[Wire], form: TableForm, title: st
 @router.get("/board", **ROUTE)
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     names = list(StandingOut.model_fields)
 
     def cell(standing: StandingOut, name: str) -> object:
@@ -99,8 +98,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
         return whole_number(value) if name in COUNTS else value
 
     rows = (
-        [*(cell(standing, name) for name in names), made.signature]
-        for standing in responses.standings_out(made.ranking)
+        [*(cell(standing, name) for name in names), board.signature]
+        for standing in responses.standings_out(board.ranking)
     )
     return table_file([*names, "signature"], rows, query.format, "board")
 
@@ -108,8 +107,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row per pair of models that met."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(Cell.model_validate, made.matrix), query.format, "matrix")
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    return _saved(Cell, map(Cell.model_validate, board.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -139,17 +138,17 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Boxes drawn by raters, counted by cell, the objects they named, and clicks and tags by editor."""
-    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
+    heat_map = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
-        for row, line in enumerate(made.cells.tolist())
+        for row, line in enumerate(heat_map.cells.tolist())
         for column, count in enumerate(line)
         if count
     ]
-    things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
+    things = [("thing", None, label, None, None, count) for label, count in heat_map.labels.most_common()]
     tags = [
         (kind, issues.editor, None, None, None, count)
-        for issues in responses_look.editor_issues(made)
+        for issues in responses_look.editor_issues(heat_map)
         for kind, count in (
             ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
             ("ratings", issues.ratings),
@@ -164,7 +163,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Only leads see raters' ids."""
     arena = arena_of(request)
-    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
     rows = arena.leaderboards.verdicts(filters_of(query, caller), names, hidden)
     return table_file(names, rows, query.format, "verdicts")
@@ -247,7 +246,7 @@ def export_ratings(
 
 @router.get("/agreement", **ROUTE)
 def export_agreement(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
@@ -257,7 +256,7 @@ def export_agreement(
 
 @router.get("/raters", **ROUTE)
 def export_raters(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Each rater's work in a campaign, with warnings."""
     arena = arena_of(request)

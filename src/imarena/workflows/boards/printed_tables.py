@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from imarena.core.records import Ranking
 from imarena.ranking import OutsideComparison
 from imarena.reports import board_tables, columns, fragility_tables, neighbours_table
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 
 NAMES_SHOWN = 10
 
@@ -32,7 +32,7 @@ def outside_table(compared: OutsideComparison) -> Table:
     """Return a table of how a board agrees with an outside one, and which models are only in one of them."""
     figures = compared.figures
     dated = f" of {compared.date}" if compared.date else ""
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         ("spearman", figures.spearman),
         ("kendall", figures.kendall),
         ("pearson", figures.pearson),

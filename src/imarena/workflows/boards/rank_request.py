@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from imarena import ranking
 from imarena.core import UserError
 from imarena.core.records import Ranking
-from imarena.ranking import OutsideComparison, check_below_rules, from_tables
+from imarena.ranking import OutsideComparison, TableReading, check_below_rules
 from imarena.workflows.boards.query import BoardQuery
 
 ONLINE = ("elo", "active-elo")
@@ -38,7 +39,7 @@ class RankRequest:
     @property
     def only_compares(self) -> bool:
         """Whether the table is a finished board, which is compared with an outside one and not ranked."""
-        return self.table is not None and self.against is not None and from_tables.is_board(self.table)
+        return self.table is not None and self.against is not None and ranking.is_board(self.table)
 
 
 @dataclass(frozen=True)
@@ -97,20 +98,18 @@ def rank_requested(folder: Path, request: RankRequest) -> RankedBoards:
     """Make the boards of a request. `folder`: the workspace, which is opened only if no table is given."""
     check_rank_request(request)
     if request.table is not None and request.against is not None and request.only_compares:
-        ours, date = from_tables.load_outside_board(request.table)
-        return RankedBoards((), from_tables.compare_boards(ours, request.against, request.names), date)
+        ours, date = ranking.load_outside_board(request.table)
+        return RankedBoards((), ranking.compare_boards(ours, request.against, request.names), date)
     query = request.query
     if request.table is None:
         from imarena.workflows.boards.ranking import rank_workspace  # a table needs no database
 
         boards = rank_workspace(folder, query)
     else:
-        reading = from_tables.TableReading(
-            query.both_bad, query.missing, query.covariates, query.resume, request.all_votes
-        )
-        boards = from_tables.rank_file(
+        reading = TableReading(query.both_bad, query.missing, query.covariates, query.resume, request.all_votes)
+        boards = ranking.rank_file(
             request.table, query.options, columns=request.columns, labels=request.labels, by=query.by, reading=reading
         )
     if request.against is None:
         return RankedBoards(tuple(boards), None)
-    return RankedBoards(tuple(boards), from_tables.compare_boards(boards[0], request.against, request.names))
+    return RankedBoards(tuple(boards), ranking.compare_boards(boards[0], request.against, request.names))

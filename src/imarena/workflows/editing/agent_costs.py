@@ -39,9 +39,9 @@ class _Asked:
     times: int
 
     @property
-    def door(self) -> PricedClient:
+    def client(self) -> PricedClient:
         """The client of the endpoint."""
-        return self.aside.door
+        return self.aside.client
 
     @property
     def who(self) -> str:
@@ -51,12 +51,12 @@ class _Asked:
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
-    asked = [party for party in _asked(editor) if not party.door.runs_here and party.times]
+    asked = [party for party in _asked(editor) if not party.client.runs_here and party.times]
     if not asked or not outputs:
         return None
     total, costs = 0.0, []
     for party in asked:
-        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.door.endpoint_name}'"
+        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.client.endpoint_name}'"
         cost = _cost(party, outputs)
         if cost is None:
             reason = f"what the {what} by its {party.who} cost is not known: set input_usd_per_million and "
@@ -82,7 +82,7 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
         read += party.times * (size.text_tokens + size.image_tokens)
         written += party.times * replies * judges.OUTPUT_TOKENS
-    return party.door.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
+    return party.client.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
 
 
 def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
@@ -93,7 +93,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
-        return judges.Size(_WORDS, sum(party.door.image_tokens(image) for image in pictures), len(pictures)), 1
+        return judges.Size(_WORDS, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
         instruction_of(output.item, output.turn, output.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
@@ -103,7 +103,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     passes = traits.passes
     try:
         size = judges.question_size(
-            traits.prompts.values(), shown, lambda part: party.door.image_tokens(known.get(part))
+            traits.prompts.values(), shown, lambda part: party.client.image_tokens(known.get(part))
         )
     except UserError:
         return judges.Size(0, 0, 0), 0
@@ -115,4 +115,4 @@ def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
     tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
-    return judges.Size(tokens, sum(party.door.image_tokens(image) for image in pictures), len(pictures)), 1
+    return judges.Size(tokens, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1

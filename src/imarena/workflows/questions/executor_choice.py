@@ -32,11 +32,11 @@ def executor_for(settings: Settings, option: str, staying: str | None) -> Execut
 
 def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None) -> Terms:
     """Return how a judge is asked: by the command's options and the judge's needs."""
-    judge, door = wired.judge, wired.door
-    if door is None:
+    judge, client = wired.judge, wired.client
+    if client is None:
         return Terms(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
     kind = executor_for(settings, executor, judge.name)
-    return Terms(kind, concurrency or wired.concurrency, computes(judge), door.opened)
+    return Terms(kind, concurrency or wired.concurrency, computes(judge), client.opened)
 
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:

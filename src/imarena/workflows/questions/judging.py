@@ -21,7 +21,7 @@ from imarena.workflows.views import exhibit_of
 
 
 @dataclass(frozen=True)
-class Asking:
+class QuestionSettings:
     """How cases are presented to a judge."""
 
     command: str = "judge"
@@ -38,12 +38,12 @@ def judge_cases(
     judge: Judge,
     cases: Iterable[Case],
     *,
-    asking: Asking | None = None,
+    question_settings: QuestionSettings | None = None,
     parents: dict[str, Output] | None = None,
     progress: Progress | None = None,
 ) -> JudgeReport:
     """Ask a judge all questions that have no answer yet."""
-    chosen = asking or Asking()
+    chosen = question_settings or QuestionSettings()
     before = parents or {}
     planned = plan_cases(workspace, judge, cases, before)
     scale = stated_scale(judge, judge.name.partition("/")[0])

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Progress
-from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
+from imarena.engine import FLUSH_S, SOON_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
 from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork, patiently
 
 W = TypeVar("W")
@@ -42,7 +42,8 @@ class Questions(Generic[W, Q, A]):
     shared: SharedWork[W] | None = None
     """How to share the work with other processes on the same database; None: not shared."""
     stage: str = "questions"
-    flush_s: float = FLUSH_S
+    flush_s: float | None = None
+    """See `RunPlan`; None: computed answers are stored in large batches, others (paid for) as soon as they arrive."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,10 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             if claimed is not None:
                 patiently(partial(claimed.written, [work for work, _ in batch]))
 
+        usual_s = FLUSH_S if terms.computes else SOON_S
         plan = RunPlan(
             questions.work, do, failed, write, total=count, stage=questions.stage,
-            concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
+            concurrency=executor.slots, group=questions.group if terms.computes else None,
+            flush_s=usual_s if questions.flush_s is None else questions.flush_s,
         )  # fmt: skip
         return await run_plan(plan, progress=terms.progress)

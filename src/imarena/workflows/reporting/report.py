@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, split_names
+from imarena.core import Progress, UserError, counted, error_line, split_names
 from imarena.core.records import Item, Ranking
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -26,7 +26,7 @@ from imarena.workflows.boards import (
 from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
-from imarena.workflows.reporting.examples import example_sections
+from imarena.workflows.reporting.failures.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
 from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
@@ -34,7 +34,7 @@ from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.missing_parts import absent_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
-from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
+from imarena.workflows.reporting.papers.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
 from imarena.workflows.upkeep import workspace_status
 from imarena.workflows.views import View
@@ -106,13 +106,13 @@ def write_report(
     query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    made = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
+    listed = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
-    main, shown, groups = _shown_boards(boards, made, first, query)
+    main, shown, groups = _shown_boards(boards, listed, first, query)
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
-    known = known or known_truth(workspace, made, query.editors)
+    known = known or known_truth(workspace, listed, query.editors)
     sections: list[reports.Section | None] = [
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
@@ -128,7 +128,7 @@ def write_report(
     if not query.editors:
         by_group = dict(groups[main.title] if main else ())
         papers = PaperData(view, boards, main, pictures, query.judges, by_group, query.leaderboard)
-        sections += _study_sections(papers, made, known)
+        sections += _study_sections(papers, listed, known)
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
@@ -231,7 +231,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, " ".join(str(error).split())
+        return None, error_line(error)
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
@@ -242,10 +242,10 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     elif board is main:
         for by in _columns(boards.view):
             try:
-                made = boards.boards(replace(asked, by=by))
+                of_groups = boards.boards(replace(asked, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
                 continue
-            yield by, made
+            yield by, of_groups
     elif query.by is not None:
         for title, one in board_queries(boards, asked):
             if title == board.title:

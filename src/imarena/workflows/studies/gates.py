@@ -79,7 +79,7 @@ def _unanswered_by_models(folder: Path, asked: BoardQuery) -> dict[frozenset[str
         counts: Counter[frozenset[str]] = Counter()
         for _, left, right, _ in questions:
             places = (index_of[output] for output in (left, right) if output in index_of)
-            counts[frozenset(editor.names[editor.of[place]] for place in places if editor.of[place] >= 0)] += 1
+            counts[frozenset(editor.names[editor.of[index]] for index in places if editor.of[index] >= 0)] += 1
     return dict(counts)
 
 

@@ -42,12 +42,11 @@ from .codes import RIGHT_FIRST as RIGHT_FIRST
 from .codes import STATUSES as STATUSES
 from .codes import TIE as TIE
 from .codes import ByteArray as ByteArray
-from .codes import CodeArray as CodeArray
 from .codes import Names as Names
 from .codes import constant_column as constant_column
 from .codes import encode_names as encode_names
 from .codes import group_starts as group_starts
-from .entries import LABELS as LABELS
+from .entries import ITEM_LABELS as ITEM_LABELS
 from .entries import Entries as Entries
 from .exhibits import AskedEdit as AskedEdit
 from .exhibits import asked_edit as asked_edit
@@ -99,7 +98,6 @@ from .versions import chosen_judges as chosen_judges
 from .versions import judges_called as judges_called
 from .versions import versions_of as versions_of
 from .view import View as View
-from .view import read_watermarks as read_watermarks
 from .votes import REASONS as REASONS
 from .votes import Reason as Reason
 from .votes import VoteColumns as VoteColumns
@@ -108,6 +106,7 @@ from .votes import read_votes as read_votes
 from .votes import vote_is_excluded as vote_is_excluded
 from .votes import votes_in_force as votes_in_force
 from .votes import without_excluded_raters as without_excluded_raters
+from .watermarks import read_watermarks as read_watermarks
 from .window import EVERYTHING as EVERYTHING
-from .window import Kind as Kind
+from .window import BattleKind as BattleKind
 from .window import Window as Window

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, IntArray
+from imarena.core import CodeArray, FloatArray, IntArray
 from imarena.storage import Form
 from imarena.tables import build_column, joined, row_slices, take_in_parts
 from imarena.workflows.views.codes import (
@@ -18,7 +18,6 @@ from imarena.workflows.views.codes import (
     RIGHT,
     TIE,
     ByteArray,
-    CodeArray,
     ColumnTable,
     Names,
     column_part,
@@ -32,7 +31,7 @@ from imarena.workflows.views.judgments import JudgmentColumns
 from imarena.workflows.views.orders import CombinedPairs, combine_columns
 from imarena.workflows.views.view import View
 from imarena.workflows.views.votes import VoteColumns
-from imarena.workflows.views.window import EVERYTHING, Kind, Window
+from imarena.workflows.views.window import EVERYTHING, BattleKind, Window
 
 WHOLE = "overall"
 """The dimension of an overall verdict."""
@@ -193,7 +192,7 @@ def judge_battles(
     *,
     once: bool = False,
     window: Window = EVERYTHING,
-    kinds: Sequence[Kind] = ("compared", "scored"),
+    kinds: Sequence[BattleKind] = ("compared", "scored"),
 ) -> BattleColumns:
     """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imarena.core import IntArray
 from imarena.tables import build_column
 
-Kind = Literal["compared", "scored"]
+BattleKind = Literal["compared", "scored"]
 """Pairs that a judge compared, or pairs of its scores."""
 
 

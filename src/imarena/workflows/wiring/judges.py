@@ -82,8 +82,8 @@ class JudgeChat:
             self._chat = judges.chat_with_client(_load_local(self._local), self.endpoint.preparation)
             yield
             return
-        async with ChatClient(self.endpoint, budget=self.budget) as client:
-            self._chat = judges.chat_with_client(client, self.endpoint.preparation)
+        async with ChatClient(self.endpoint, budget=self.budget) as connection:
+            self._chat = judges.chat_with_client(connection, self.endpoint.preparation)
             try:
                 yield
             finally:
@@ -141,17 +141,17 @@ class WiredJudge:
     kind: str
     shape: judges.Shape
     dimension: str = "overall"
-    door: JudgeChat | None = None
+    client: JudgeChat | None = None
 
     @property
     def endpoint(self) -> Endpoint | None:
         """The endpoint that it asks, if any."""
-        return self.door.endpoint if self.door else None
+        return self.client.endpoint if self.client else None
 
     @property
     def runs_here(self) -> bool:
         """Whether it is a model in this process, which answers one question after the other, at no cost."""
-        return self.door is not None and self.door.runs_here
+        return self.client is not None and self.client.runs_here
 
     @property
     def concurrency(self) -> int:
@@ -179,15 +179,15 @@ def wire_judge(
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
     if model and not arguments.model:
         arguments = replace(arguments, model=model)
-    door = None
+    client = None
     named = at or arguments.endpoint or arguments.base_url
     if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in judges.CARDS)):
-        door = _door(settings, at, arguments, kind, budget)
-        options |= judges.endpoint_options(door.endpoint)
+        client = _judge_client(settings, at, arguments, kind, budget)
+        options |= judges.endpoint_options(client.endpoint)
     elif card.needs == "vision" and arguments.model:
         options["model"] = arguments.model
-    judge = make(options, door)
-    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
+    judge = make(options, client)
+    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, client)
 
 
 def _own_judge(path: str) -> judges.MakeJudge:
@@ -211,12 +211,12 @@ def wire_lister(
                 hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
             )
         return WiredJudge(OfflineLister(), "builtin", "pointwise")
-    door = _door(settings, "", arguments, "expected objects", budget)
+    client = _judge_client(settings, "", arguments, "expected objects", budget)
     return WiredJudge(
-        make_lister({**arguments.options, **judges.endpoint_options(door.endpoint)}, door),
+        make_lister({**arguments.options, **judges.endpoint_options(client.endpoint)}, client),
         "objects",
         "pointwise",
-        door=door,
+        client=client,
     )
 
 
@@ -224,10 +224,12 @@ def wire_chat(
     settings: Settings, arguments: EndpointArguments, purpose: str, budget: Budget | None = None
 ) -> JudgeChat:
     """Return the chat with the model in the arguments, for other purposes than judging."""
-    return _door(settings, "", arguments, purpose, budget)
+    return _judge_client(settings, "", arguments, purpose, budget)
 
 
-def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, budget: Budget | None) -> JudgeChat:
+def _judge_client(
+    settings: Settings, at: str, arguments: EndpointArguments, kind: str, budget: Budget | None
+) -> JudgeChat:
     if arguments.base_url:
         if not arguments.model:
             raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")
@@ -237,7 +239,7 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
         if arguments.model and not arguments.endpoint and (Path(arguments.model) / "config.json").is_file():
             folder = model_folder(arguments.model, f"The judge '{kind}'")
             named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # folders of the same name are different models
-            return _local_door({LOCAL: arguments.model}, {"model": named}, "the command line's model")
+            return _local_client({LOCAL: arguments.model}, {"model": named}, "the command line's model")
         if arguments.model and not arguments.endpoint and not at and arguments.model.startswith((".", "/", "~")):
             raise UserError(
                 f"There is no model in the folder {arguments.model}: it has no config.json.",
@@ -261,13 +263,13 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
     if arguments.concurrency:
         table["max_concurrency"] = arguments.concurrency
     local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
-    return _local_door(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
+    return _local_client(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
 
 
-def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
+def _local_client(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
     """Return the chat with a model in this process; its endpoint only says how to prepare images."""
-    there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
-    return JudgeChat(read_endpoint(there, where), None, local)
+    options = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
+    return JudgeChat(read_endpoint(options, where), None, local)
 
 
 def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:

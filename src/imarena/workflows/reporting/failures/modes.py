@@ -157,7 +157,7 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, Issue]]]:
     """Outputs that people rated singly, and every issue with its output."""
     cast = view.votes
     alone = cast.counts & (cast.right < 0) & (cast.preference == NONE)
-    rated = {view.entries.id_of(place) for place in np.unique(cast.left[alone]).tolist()}
+    rated = {view.entries.id_of(index) for index in np.unique(cast.left[alone]).tolist()}
     listed = [
         (view.entries.id_of(int(cast.left[row])), issue)
         for row, issues in vote_issues(view)
