@@ -236,6 +236,9 @@ class EditorTraits:
     """GPUs (or a fraction of one) per worker on a cluster; none if the cluster has none."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """Opens what it needs while it works, such as a client or a model; None if it needs nothing open."""
+    loads_model: bool = False
+    """`opening` only loads a model: on a cluster, each worker does so. Otherwise (a connection, a cost limit), the
+    editor runs in the process that asks. Such an editor must be picklable while it is not open."""
     resumable: Resumable | None = None
     """Resumes an interrupted run; None for an editor with one step."""
     wraps: WrappedEditor | None = None

@@ -16,6 +16,7 @@ from .expected_objects import expected_objects as expected_objects
 from .expected_objects import shown_object_lists as shown_object_lists
 from .expected_objects_run import list_objects as list_objects
 from .expected_objects_run import plan_objects as plan_objects
+from .image_loading import ImageLoader as ImageLoader
 from .judging import QuestionSettings as QuestionSettings
 from .judging import judge_cases as judge_cases
 from .judging_plan import CaseWork as CaseWork
