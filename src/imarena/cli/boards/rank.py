@@ -182,7 +182,7 @@ def command(
         fragility=fragility,
         executor=read_executor(executor),
     )
-    options = with_settings(options, settings, reliability)
+    options = with_settings(options, settings, reliability, refuse_unused=True)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
         reading["resume"] = from_tables.load_ranking(resume)

@@ -4,6 +4,7 @@ from .align_conclusion import alignment_conclusions as alignment_conclusions
 from .align_conclusion import alignment_tables as alignment_tables
 from .align_conclusion import score_conclusion as score_conclusion
 from .align_conclusion import verdict_conclusion as verdict_conclusion
+from .alignment import AlignedColumns as AlignedColumns
 from .alignment import align_columns as align_columns
 from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns

@@ -91,6 +91,7 @@ def judge_tracks(data: PaperData) -> Block:
     found = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
              for answers, people in data.answers]  # fmt: skip
     tracks = sorted({track for _, figures_of in found for track in figures_of} - {"overall"})
+    tracks = tracks if len(tracks) > 1 else []  # one track is the overall
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
         for judge, of in found

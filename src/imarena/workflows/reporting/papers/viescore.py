@@ -8,7 +8,7 @@ import numpy as np
 from imarena.agreement import Alignment, AlignOptions, GroupAlignment, RatingColumns, ScoreColumns, align, take_rows
 from imarena.core import UserError
 from imarena.reports import columns
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import GapBand, average
 from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
@@ -32,9 +32,9 @@ def ratings_by_model(data: PaperData) -> Block:
     }
     means = _means_by_rater(ratings)
     criteria = _criteria(ratings)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for (task, model), group in sorted(agreed.items()):
-        cells: list[Cell] = [task or "all", model]
+        cells: list[CellValue] = [task or "all", model]
         for criterion in criteria:
             values = means.get((task, model, criterion))
             cells += [None, None] if values is None else [float(values.mean()), float(values.std())]
@@ -69,7 +69,7 @@ def against_people(data: PaperData) -> Block:
     by_model = align(scores, ratings, AlignOptions(by=("task", "model"), rounds=0))
     pooled = align(scores, ratings, AlignOptions(by=("task",), rounds=0))
     criteria = _criteria(ratings)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for task in sorted({group.group["task"] for group in by_model.groups if group.n}):
         groups = [group for group in by_model.groups if group.group["task"] == task and group.n]
         together = {(group.judge, group.criterion): group for group in pooled.groups if group.group["task"] == task}
@@ -96,7 +96,7 @@ def against_people(data: PaperData) -> Block:
 
 def _rater_rows(
     ratings: RatingColumns, task: str, models: set[str], criteria: Sequence[str]
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[CellValue, ...]]:
     """Each rater against the mean of the others, on these models; nothing if no output has two raters."""
     named = zip(ratings.labels["task"], ratings.labels["model"], strict=True)
     kept = take_rows(ratings, [row for row, (where, model) in enumerate(named) if where == task and model in models])
@@ -121,7 +121,7 @@ def _rater_rows(
 def _judge_rows(
     groups: Sequence[GroupAlignment], together: Mapping[tuple[str, str | None], GroupAlignment], task: str,
     criteria: Sequence[str],
-) -> Iterator[tuple[Cell, ...]]:  # fmt: skip
+) -> Iterator[tuple[CellValue, ...]]:  # fmt: skip
     by_judge: dict[str, dict[str, list[float | None]]] = {}
     for group in groups:
         by_judge.setdefault(group.judge, {}).setdefault(group.criterion or "", []).append(group.spearman)
@@ -168,7 +168,7 @@ def agreement_by_gap(data: PaperData) -> Block:
     return Block((Table(head, rows, notes=notes),))
 
 
-def _band(band: GapBand) -> Cell:
+def _band(band: GapBand) -> CellValue:
     return None if band.agreement is None else f"{band.agreement:.3f} of {band.n:,}"
 
 
