@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.likelihood.corrected import PRIORS, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
-from imarena.ranking.pairs import percentile_ends
 
 Floats = NDArray[np.float64]
 M = 8

@@ -67,7 +67,7 @@ def floor(table: pa.Table) -> Any:
 
 
 def ours(table: pa.Table, **options: Any) -> Any:
-    from imarena.ranking.from_tables import rank
+    from imarena.ranking.boards.from_tables import rank
 
     return rank(table, **{"interval": "none", **options})
 

@@ -46,8 +46,8 @@ class BestOf:
     def params(self) -> JsonDict:
         """What an output depends on; `driven_by` names the judge."""
         inner = self.editor.params
-        made: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
-        return {**made, **({"editor_params": inner} if inner else {})}
+        agent_params: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
+        return {**agent_params, **({"editor_params": inner} if inner else {})}
 
     @property
     def traits(self) -> EditorTraits:

@@ -83,8 +83,12 @@ class Agent:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
         driver = self.judge.name if self._closed and self.judge else None
         inner = self.editor.params
-        made: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
-        return {"agent": made, "driven_by": driver, **({"editor_params": inner} if inner else {})}
+        agent_params: JsonDict = {
+            **self.settings.model_dump(mode="json"),
+            "editor": self.editor.name,
+            "mind": self.mind.name,
+        }
+        return {"agent": agent_params, "driven_by": driver, **({"editor_params": inner} if inner else {})}
 
     @property
     def traits(self) -> EditorTraits:

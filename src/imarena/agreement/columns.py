@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError
+from imarena.core import NOT_COUNTED, UserError, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import column_names
@@ -126,8 +126,8 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
     means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in rows_by_output.values()]
     names = [key[0] for key in rows_by_output]
     low = {name for name, higher in zip(names, first.labels["higher_is_better"], strict=True) if higher == "False"}
-    kept = {name: first.labels[name] for name in ("model", "task")}
-    return replace(first, judge=names, score=means, labels=kept, lower_is_better=frozenset(low))
+    labels_of_output = {name: first.labels[name] for name in ("model", "task")}
+    return replace(first, judge=names, score=means, labels=labels_of_output, lower_is_better=frozenset(low))
 
 
 def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
@@ -147,7 +147,7 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
         if word is not None and word not in outcomes:
-            raise UserError(f"{path}, row {row + 1}: unknown winner '{word}'.", hint=f"Known: {', '.join(outcomes)}.")
+            raise unknown_name(f"{path}, row {row + 1}: unknown winner", word, outcomes)
     columns = {name: _list(table, name) for name in needed[:3]}
     for name, cells in columns.items():
         if None in cells:

@@ -16,7 +16,7 @@ from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.matches import Match, People, absent_outputs, match_scores, people_by_key
 from imarena.agreement.pair_order import pair_orders
 from imarena.agreement.paired_tests import compare_correlations
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.core import ROUNDS, SEED, UserError, unknown_name
 from imarena.core.notices import Notice
 from imarena.stats import (
     Figure,
@@ -305,7 +305,7 @@ def _known_judges(scores: ScoreColumns, options: AlignOptions) -> None:
     known = set(scores.judge)
     for name in (*options.lower_is_better, *(judge for judge in options.score_range if judge)):
         if name not in known:
-            raise UserError(f"{scores.source} has no judge '{name}'.", hint=f"It has: {', '.join(sorted(known))}.")
+            raise unknown_name(f"{scores.source} has no judge", name, known)
 
 
 def _settings(

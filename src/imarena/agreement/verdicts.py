@@ -40,7 +40,7 @@ Battle = tuple[str, ...]
 class _Answers:
     """One judge's answers, with the sides in each battle's own order."""
 
-    said: dict[Battle, list[str | None]] = field(default_factory=dict)
+    verdicts_of: dict[Battle, list[str | None]] = field(default_factory=dict)
     gaps: dict[Battle, list[float | None]] = field(default_factory=dict)
     reasons: dict[Battle, str] = field(default_factory=dict)
     covers: frozenset[str] | None = None
@@ -74,7 +74,7 @@ def align_verdicts(
     if verdicts.covers:  # `covers` matches dimensions
         keys = [name for name in keys if name != "dimension"]
     judges = _answers(verdicts, keys)
-    meets = {key for answers in judges.values() for key in answers.said}
+    meets = {key for answers in judges.values() for key in answers.verdicts_of}
     cast = [row for row, winner in enumerate(votes.winner) if winner is not None]
     if not any(_battle(votes, row, keys)[0] in meets for row in cast):
         raise UserError(
@@ -103,7 +103,7 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
         key, flipped = _battle(verdicts, row, keys)
         answers = judges.setdefault(judge, _Answers(covers=verdicts.covers.get(judge)))
         gap = verdicts.gap[row] if verdicts.gap else None
-        answers.said.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
+        answers.verdicts_of.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
         answers.gaps.setdefault(key, []).append(-gap if gap is not None and flipped else gap)
         if verdicts.reason and verdicts.reason[row]:
             answers.reasons[key] = verdicts.reason[row]
@@ -163,7 +163,7 @@ def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str,
     return {
         judge: {
             (*battle, dimension): verdict
-            for battle, verdict in answers.said.items()
+            for battle, verdict in answers.verdicts_of.items()
             for dimension in (asked if answers.covers is None else answers.covers)
         }
         for judge, answers in judges.items()
@@ -192,7 +192,7 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
             continue
         reason = answers.reasons.get(key, NO_VERDICT)
         gaps = answers.gaps.get(key, [None])
-        for verdict, gap in zip(answers.said.get(key, [None]), gaps, strict=True):
+        for verdict, gap in zip(answers.verdicts_of.get(key, [None]), gaps, strict=True):
             turned = -gap if gap is not None and flipped else gap
             meetings.append(_Meeting(vote, _turned(verdict, flipped), turned, "" if verdict is not None else reason))
     return meetings

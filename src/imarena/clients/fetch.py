@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from imarena.core import VERSION, InvalidImage, UserError
+from imarena.core import VERSION, InvalidImage, UserError, error_line
 from imarena.images import media_type_of
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -116,7 +116,9 @@ async def download_file(
     except TimeoutError as error:
         raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}", unreachable=True) from error
+        raise DownloadRefused(
+            f"{_shown(url)} cannot be downloaded: {error_line(error, 200)}", unreachable=True
+        ) from error
     try:
         return Download(data, type_of(data), str(final), wait_s)
     except InvalidImage as error:
@@ -266,7 +268,3 @@ def _shown(url: str) -> str:
         return str(URL(url).with_user(None).with_query(None).with_fragment(None))[:200]
     except ValueError:
         return repr(url[:200])
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, cast, get_args
 
-from imarena.core import ExecutorKind, UnknownName
+from imarena.core import ExecutorKind, unknown_name
 from imarena.engine.process_lane import ProcessLane, pack_task
 from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
@@ -37,7 +37,7 @@ def read_executor(text: str) -> ExecutorKind:
     """Parse the executor kind of a command-line option."""
     if text in get_args(ExecutorKind):
         return cast(ExecutorKind, text)
-    raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
+    raise unknown_name("There is no executor called", text, get_args(ExecutorKind))
 
 
 def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:

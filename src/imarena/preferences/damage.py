@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Noun, UserError, package_yaml
+from imarena.core import Noun, UserError, package_yaml, unknown_name
 from imarena.preferences.damage_operations import OPERATIONS, Array, DamageInput, do_damage, numbering
 
 DamagePixels = NDArray[np.uint8]
@@ -50,7 +50,7 @@ def damage_kind(name: str) -> DamageKind:
     """One kind by name."""
     kinds = damage_kinds()
     if name not in kinds:
-        raise UserError(f"There is no damage '{name}'.", hint=f"Kinds: {', '.join(sorted(kinds))}.")
+        raise unknown_name("There is no damage", name, sorted(kinds))
     return kinds[name]
 
 

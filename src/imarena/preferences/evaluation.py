@@ -165,8 +165,8 @@ def _with_item_interval(figure: Figure, values: Sequence[float], items: Sequence
     groups = np.array([codes[name] for name in items], np.int64)
     sums, sizes = np.bincount(groups, weights=np.array(values)), np.bincount(groups).astype(np.float64)
     draws = np.concatenate([(block @ sums) / (block @ sizes) for block in resampled_counts(len(codes), rounds, SEED)])
-    made = percentile_interval(draws, 0.95, what=f"items, {rounds} rounds, seed {SEED}")
-    return replace(figure, low=made.low, high=made.high, interval=made.method, interval_reason=made.reason)
+    bounds = percentile_interval(draws, 0.95, what=f"items, {rounds} rounds, seed {SEED}")
+    return replace(figure, low=bounds.low, high=bounds.high, interval=bounds.method, interval_reason=bounds.reason)
 
 
 def accuracy_difference(
@@ -215,10 +215,10 @@ def _macro(
         value = _mean_of_tasks(tasks, right, base)
         draws = np.array([_mean_of_tasks(tasks[rows], right[rows], base[rows])
                           for rows in resampled_rows(groups, rounds, SEED)])  # fmt: skip
-        kept = draws[np.isfinite(draws)]
-        low, high = np.quantile(kept, [0.025, 0.975]).tolist() if kept.size else (None, None)
+        finite = draws[np.isfinite(draws)]
+        low, high = np.quantile(finite, [0.025, 0.975]).tolist() if finite.size else (None, None)
         method = f"mean over {len(by_task)} tasks"
-        how = f"percentile bootstrap over items, {rounds} rounds, 95%" if kept.size else ""
+        how = f"percentile bootstrap over items, {rounds} rounds, 95%" if finite.size else ""
         known = None if np.isnan(value) else float(value)
         reason = "" if known is not None else "no pair is decided"
         figures.append(Figure(name, known, len(marks), method, reason, low, high, how))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import unknown_name
 from imarena.core.records import ImageRef, Outcome
 from imarena.images import SUFFIXES
 from imarena.preferences.pair import IMAGES_FOLDER, PreferencePair, write_pair_file
@@ -53,7 +53,7 @@ def export_pairs(
     except in `pairs` and `vcreward`, which support them.
     """
     if form not in EXPORTS:
-        raise UserError(f"There is no export called '{form}'.", hint="Use one of: " + ", ".join(EXPORTS) + ".")
+        raise unknown_name("There is no export called", form, EXPORTS)
     folder.mkdir(parents=True, exist_ok=True)
     images = ImageFolder(folder, load)
     rows: dict[str, int] = {}

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, CodeArray, FloatArray, UserError
+from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, CodeArray, FloatArray, UserError, suggestion, unknown_name
 from imarena.ranking.battles import LEFT_WINS, RIGHT_WINS, TIED, Battles, CodedColumn
 from imarena.tables import ColumnWriter, filter_column, row_slices, take_in_parts, used_codes
 
@@ -169,7 +169,7 @@ def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
     column = _column(table, "winner")
     unknown = [name for name in column.names if name not in LABELS]
     if unknown:
-        raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
+        raise unknown_name("Unknown winner", unknown[0], LABELS)
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
     left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
     judged = _judged(table, slice(None))
@@ -283,4 +283,4 @@ def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
 
 def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise UserError(f"{option} cannot be '{value}'.", hint=f"Known: {', '.join(known)}.")
+        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, known))

@@ -22,7 +22,7 @@ def interval_level_text(ranking: Ranking) -> str:
 def detail_tables(ranking: Ranking) -> list[Table]:
     """Tables of what the method estimated besides the ratings, if anything."""
     level = interval_level_text(ranking)
-    made = [
+    tables = [
         _coefficients(_lines(ranking, "coefficients"), level),
         _parameters("Tie parameter by dimension (0: no ties)", "dimension", _lines(ranking, "ties"), level),
         _parameters(
@@ -32,7 +32,7 @@ def detail_tables(ranking: Ranking) -> list[Table]:
             level,
         ),
     ]
-    return [table for table in made if table is not None]
+    return [table for table in tables if table is not None]
 
 
 def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:

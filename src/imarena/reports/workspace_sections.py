@@ -56,13 +56,13 @@ NO_IMAGES = UnusualImages()
 def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[str, int]) -> str:
     """The sentence below the title. `totals`: records by kind."""
     asked = sum(sum(row.values()) for row in outputs.values())
-    made = totals["output"]
-    of = f" of {asked:,} asked for" if asked > made else ""
+    n_outputs = totals["output"]
+    of = f" of {asked:,} asked for" if asked > n_outputs else ""
     judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {counted(len(outputs), 'editor')}, "
-        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
+        f"{counted(n_outputs, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
 
 
@@ -87,7 +87,7 @@ def overview_section(
         )
         for editor, row in outputs.items()
     )
-    made = Table(
+    output_table = Table(
         columns(
             "editor",
             *(Column(state, ",") for state in states),
@@ -108,7 +108,7 @@ def overview_section(
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (made, judged) if table.rows))
+    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judged) if table.rows))
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:

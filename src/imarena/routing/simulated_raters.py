@@ -39,9 +39,9 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     """
     temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
     follows = chance.random() < temper.follows
-    made = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
+    values = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
     seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
-    return Answer(**made, time_spent_s=seconds)
+    return Answer(**values, time_spent_s=seconds)
 
 
 def _quality(seed: int, output_id: str | None) -> float:

@@ -57,6 +57,7 @@ from .power import detectable_elo as detectable_elo
 from .power import detection_power as detection_power
 from .power import items_needed as items_needed
 from .proportion import WILSON as WILSON
+from .proportion import Z95 as Z95
 from .proportion import proportion_figure as proportion_figure
 from .proportion import wilson as wilson
 from .ratings import Ratings as Ratings
@@ -75,7 +76,6 @@ from .score_range import score_range_from as score_range_from
 from .share_interval import elo_of as elo_of
 from .share_interval import units_to_differ as units_to_differ
 from .share_interval import win_interval as win_interval
-from .significance import benjamini_hochberg as benjamini_hochberg
 from .significance import holm as holm
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t

@@ -77,21 +77,21 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
     """
     if recipe not in CORRELATION_RECIPES:
         raise ValueError(f"unknown recipe '{recipe}': {', '.join(CORRELATION_RECIPES)}")
-    kept = np.array([value for value in correlations if value is not None], dtype=np.float64)
-    lost = len(correlations) - len(kept)
+    defined = np.array([value for value in correlations if value is not None], dtype=np.float64)
+    lost = len(correlations) - len(defined)
     method = RECIPE_WORDS[recipe] + (f"; {lost} undefined left out" if lost else "")
-    if len(kept) == 0:
+    if len(defined) == 0:
         return undefined_figure(name, "no group has this figure", n=0, method=method)
-    if recipe == "fisher" and bool((np.abs(kept) >= 1 - 1e-12).any()):
+    if recipe == "fisher" and bool((np.abs(defined) >= 1 - 1e-12).any()):
         reason = "a group's correlation is exactly 1 or -1, where Fisher's z is infinite; choose the plain average"
-        return undefined_figure(name, reason, n=len(kept), method=method)
+        return undefined_figure(name, reason, n=len(defined), method=method)
     if recipe == "fisher":
-        value = np.tanh(np.arctanh(kept).mean())
+        value = np.tanh(np.arctanh(defined).mean())
     elif recipe == "plain":
-        value = kept.mean()
+        value = defined.mean()
     else:
-        value = np.tanh(kept.mean())
-    return Figure(name, float(value), len(kept), method)
+        value = np.tanh(defined.mean())
+    return Figure(name, float(value), len(defined), method)
 
 
 def _correlation(

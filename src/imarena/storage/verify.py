@@ -180,8 +180,10 @@ class _Naming:
                 for image in item_images(item):
                     self._items.setdefault(image.sha256, []).append(f"the item {item.key}")
         outputs = self._workspace.store.records(Output, image_sha256=sha256)
-        made = [f"the output {output.output_id} of {output.editor or 'an unnamed editor'}" for output in outputs]
-        names = [*self._items.get(sha256, []), *made]
+        output_names = [
+            f"the output {output.output_id} of {output.editor or 'an unnamed editor'}" for output in outputs
+        ]
+        names = [*self._items.get(sha256, []), *output_names]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         return f"; named by {', '.join(names[:3])}{more}" if names else "; no item or output names it"
 

@@ -109,8 +109,3 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
         if left < right and top < bottom
     ]
     return tuple(sorted(found, key=lambda detection: (-detection.score, detection.label, detection.box))[:MOST])
-
-
-def detect_things(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
-    """`find_objects` at this module's threshold, as a `Detector`."""
-    return find_objects(pixels)

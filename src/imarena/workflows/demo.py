@@ -73,9 +73,9 @@ def demo(
             workspace, judge, battles, question_settings=QuestionSettings("battle"), parents=board.parents,
             progress=_step("comparisons (both orders)", progress),
         )  # fmt: skip
-        made = Boards(View(workspace))
-        first = made.board(BoardQuery())
-        known = known_truth(workspace, all_boards(made))
+        boards = Boards(View(workspace))
+        first = boards.board(BoardQuery())
+        known = known_truth(workspace, all_boards(boards))
         page = write_report(
             workspace,
             root / "report.html",

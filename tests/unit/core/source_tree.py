@@ -122,6 +122,10 @@ class SourceTree:
                 edges[found.by].add(found.home)
         return edges
 
+    def package_of(self, module: str) -> str:
+        """The package that a module is in; a package itself is its own."""
+        return module if self.files[module].name == "__init__.py" else module.rpartition(".")[0]
+
     def public_definitions(self) -> Iterator[tuple[str, str, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Module, name and node of each public class or function, migrations left out."""
         for module, tree in self.trees.items():

@@ -86,11 +86,12 @@ def test_results_are_written_while_others_are_in_progress() -> None:
     written: list[list[int]] = []
     release, first_write = threading.Event(), asyncio.Event()
     seen: list[int] = []
+    loops: list[asyncio.AbstractEventLoop] = []
 
     def write(batch: list[int]) -> None:
         written.append(batch)
         if len(written) == 1:
-            loop.call_soon_threadsafe(first_write.set)
+            loops[0].call_soon_threadsafe(first_write.set)
             assert release.wait(20)
 
     async def do(_: int, number: int) -> int:
@@ -107,13 +108,11 @@ def test_results_are_written_while_others_are_in_progress() -> None:
         return number
 
     async def run() -> None:
-        nonlocal loop
-        loop = asyncio.get_running_loop()
+        loops.append(asyncio.get_running_loop())
         await asyncio.wait_for(
             run_plan(RunPlan(range(6), do, lambda number, _: number, write, concurrency=6, flush_s=SOON_S)), 20
         )
 
-    loop: asyncio.AbstractEventLoop
     asyncio.run(run())
     assert written[0] == [0]
     assert sorted(number for batch in written[1:-1] for number in batch) == [1, 2, 3, 4]

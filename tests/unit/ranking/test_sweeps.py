@@ -9,7 +9,7 @@ import pytest
 from imarena.core import Standing
 from imarena.core.records import Ranking
 from imarena.ranking import LEFT_WINS, RIGHT_WINS, Battles, Options, rank
-from imarena.ranking.sweeps import surely_above
+from imarena.ranking.boards.sweeps import surely_above
 
 Rows = list[tuple[str, str, str, str]]
 BRIEF = Options(rounds=200)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.postgres import new_database
-from tests.s3 import new_bucket
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Output, Reply, Turn
@@ -16,6 +14,8 @@ from imarena.storage.backup import backup, restore, snapshots
 from imarena.storage.database import reading
 from imarena.storage.verify import verify
 from tests import samples
+from tests.servers.postgres import new_database
+from tests.servers.s3 import new_bucket
 
 LONG = 2**20
 REPLIES = 60

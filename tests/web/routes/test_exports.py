@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from imarena.core.records import Ranking
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 from imarena.reports.rank_tables import board_data
 from imarena.reports.tables import Column, Table, to_csv, write_csv
 from imarena.reports.tables.csv import FORMULA_STARTS

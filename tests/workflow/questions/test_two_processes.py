@@ -132,7 +132,7 @@ def test_only_questions_without_an_answer_are_asked_again(tmp_path: Path, any_ur
     make_arena(root, items=5, habits=("exact", "timid", "over-editing", "artefacts", "wrong-target", "returns-input"))
     if any_url:
         move_to_postgres(root, newest_version(), any_url)
-    options = ("--reply-s", "3", "--answer", "tests.fake_endpoint:logged_answer")
+    options = ("--reply-s", "3", "--answer", "tests.servers.fake_endpoint:logged_answer")
     with fake_server(*options, env={"IMARENA_TEST_LOG": str(log)}) as server:
         point_at(root, server.url, concurrency=8)
         killed = start(root, *WORDS, script=HOURLY)

@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, unknown_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -54,17 +54,17 @@ def calibrate(
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with session_workspace(context) as workspace:
-        made = calibrate_judge(workspace, judge, fit)
-    document = made.to_json()
+        report = calibrate_judge(workspace, judge, fit)
+    document = report.to_json()
     if plot is not None:
         from imarena.reports import save_reliability
 
-        save_reliability(made.judge, document["curves"], plot)
-    warn_all(context, sentences(made.notices))
-    rows = tuple(_band(row) for row in made.tables.table)
-    ends = made.score_range.range
+        save_reliability(report.judge, document["curves"], plot)
+    warn_all(context, sentences(report.notices))
+    rows = tuple(_band(row) for row in report.tables.table)
+    ends = report.score_range.range
     title = (
-        f"Agreement of {made.judge} with people by score gap, {made.n_pairs} decided pairs; "
+        f"Agreement of {report.judge} with people by score gap, {report.n_pairs} decided pairs; "
         f"scores from {ends.low:g} to {ends.high:g}"
     )
     head = columns("gap", Column("agreement", ".3f", "undefined"), "pairs", Column("fraction", ".3f", "undefined"))
@@ -81,10 +81,10 @@ def gold(
     from imarena.workflows.active_elo import freeze_gold
 
     with session_workspace(context) as workspace:
-        held = freeze_gold(workspace, share=share, seed=seed)
-    state = "frozen" if held.new else "frozen earlier, unchanged"
-    items = counted(held.gold_items, "item")
-    emit(context, asdict(held), f"gold set of {items}, {state}")
+        frozen = freeze_gold(workspace, share=share, seed=seed)
+    state = "frozen" if frozen.new else "frozen earlier, unchanged"
+    items = counted(frozen.gold_items, "item")
+    emit(context, asdict(frozen), f"gold set of {items}, {state}")
 
 
 @app.command()
@@ -178,24 +178,24 @@ def assign(
         confidence, cost_vote, cost_judgment, paper_compat, name, seed,
     )  # fmt: skip
     with session_workspace(context) as workspace:
-        made = assign_battles(workspace, judge, request, out)
-    warn_all(context, sentences(made.notices))
-    if made.stopped:
-        message = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
+        assigned = assign_battles(workspace, judge, request, out)
+    warn_all(context, sentences(assigned.notices))
+    if assigned.stopped:
+        message = f"nothing assigned: the best {stop_top} are in order with {assigned.top_confidence:.3f}"
     else:
         message = (
-            f"{counted(made.assignments, 'assignment')} by '{policy}': "
-            f"{counted(made.battles, 'battle')}, {counted(made.repeats, 'repeat')}, "
-            f"{made.gold} gold"
+            f"{counted(assigned.assignments, 'assignment')} by '{policy}': "
+            f"{counted(assigned.battles, 'battle')}, {counted(assigned.repeats, 'repeat')}, "
+            f"{assigned.gold} gold"
         )
-        if made.for_named_raters and out is None:
+        if assigned.for_named_raters and out is None:
             message += (
                 f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
         if out is not None:
             message += f"\nThe sheet: {out}; its images: {out.with_name(out.stem + '-images')}"
-    emit(context, made.to_json(), message)
+    emit(context, assigned.to_json(), message)
 
 
 @app.command()
@@ -266,16 +266,16 @@ def rank_again(
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     left_out: list[str] = []
     with session_workspace(context) as workspace:
-        made = rerank(
+        rankings = rerank(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=options, paper_compat=paper_compat,
             left_out=left_out if settings == "all" else None,
         )  # fmt: skip
-    if not made:
+    if not rankings:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
-    tables = [table for name, ranking in made for table in _board_tables(name, ranking)]
-    warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in rankings], "left_out": left_out}
+    tables = [table for name, ranking in rankings for table in _board_tables(name, ranking)]
+    warn_all(context, [*left_out, *sentences(notice for _, ranking in rankings for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
 
 
@@ -367,7 +367,7 @@ def _method(text: str) -> Any:
     from imarena.routing import CALIBRATION_METHODS
 
     if text not in CALIBRATION_METHODS:
-        raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(CALIBRATION_METHODS)}.")
+        raise unknown_name("No calibration method", text, CALIBRATION_METHODS)
     return text
 
 

@@ -144,8 +144,9 @@ def command(
     editors: Editors = None,
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
+    from imarena import ranking
     from imarena.engine import read_executor
-    from imarena.ranking import Options, check_below_rules, from_tables, with_settings
+    from imarena.ranking import Options, check_below_rules, with_settings
 
     check_below_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(fail_if))
@@ -162,7 +163,7 @@ def command(
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
         chosen |= {"--kind": kind is not None, "--editors": bool(editors)}
         refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
-    if source is not None and against is not None and from_tables.is_board(source):
+    if source is not None and against is not None and ranking.is_board(source):
         if fail_if or summary:
             raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
         _compare_only(context, source, against, _pairs(names, "--names"))
@@ -178,14 +179,14 @@ def command(
         level=level,
         position=position,
         dimension_weight="balanced" if balanced else "count",
-        anchors=from_tables.load_outside_board(anchors)[0] if anchors else {},
+        anchors=ranking.load_outside_board(anchors)[0] if anchors else {},
         fragility=fragility,
         executor=read_executor(executor),
     )
     options = with_settings(options, settings, reliability, refuse_unused=True)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
-        reading["resume"] = from_tables.load_ranking(resume)
+        reading["resume"] = ranking.load_ranking(resume)
     unanswered: dict[frozenset[str], int] = {}
     if source is None:
         from imarena.workflows.boards import rank_workspace
@@ -199,7 +200,7 @@ def command(
         unanswered = unanswered_by_models(session(context).workspace, options, **asked) if fail_if else {}
     else:
         reading["all_votes"] = all_votes
-        boards = from_tables.rank_file(
+        boards = ranking.rank_file(
             source,
             options,
             columns=_pairs(columns, "--columns"),
@@ -207,7 +208,7 @@ def command(
             by=by,
             **reading,
         )
-    compared = None if against is None else from_tables.compare_boards(boards[0], against, _pairs(names, "--names"))
+    compared = None if against is None else ranking.compare_boards(boards[0], against, _pairs(names, "--names"))
     if plot is not None:
         from imarena.reports import save_plots
 
@@ -307,10 +308,10 @@ def _warn_of(boards: "list[Ranking]") -> None:
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
-    from imarena.ranking import from_tables
+    from imarena import ranking
 
-    ours, date = from_tables.load_outside_board(source)
-    compared = from_tables.compare_boards(ours, against, names)
+    ours, date = ranking.load_outside_board(source)
+    compared = ranking.compare_boards(ours, against, names)
     document = {"board": source.name, "date": date, "against": compared.to_json()}
     emit(context, document, lambda console: print_tables(console, [_comparison_table(compared)]))
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
 from imarena.cli.options import ExecutorOption, MaxCost, parse_pairs
 from imarena.cli.questions.judging_options import DryRun, Yes, duration_text
-from imarena.core import UserError, counted, plural
+from imarena.core import UserError, counted, plural, suggestion, unknown_name
 from imarena.core.records import Mode
 
 if TYPE_CHECKING:
@@ -139,13 +139,12 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
         if name == "all":
             return tuple(_MODES.values())
         if name not in _MODES:
-            raise UserError(f"There is no mode called '{name}'.", hint=f"Known: {', '.join(_MODES)}, all.")
+            raise unknown_name("There is no mode called", name, (*_MODES, "all"))
         chosen.append(_MODES[name])
     return tuple(dict.fromkeys(chosen))
 
 
 def _connector(name: str) -> "Connector":
-    from imarena.core import suggestion
     from imarena.instructions import CONNECTORS
 
     for known in CONNECTORS:
@@ -216,7 +215,7 @@ def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 

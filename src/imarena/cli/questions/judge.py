@@ -35,7 +35,7 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
 
 def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: str) -> None:
     """Check a judge. Needs no workspace; inside one, its endpoints can be named."""
-    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import finish_check
     from imarena.core import FILE_NAME, Settings, load_settings
     from imarena.storage import is_workspace
     from imarena.workflows.studies import check_judge

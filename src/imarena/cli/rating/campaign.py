@@ -140,13 +140,13 @@ def invite(
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with session_workspace(context) as workspace:
-        made = invite_raters(
+        invited = invite_raters(
             workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
             rater_id=rater or None,
         )  # fmt: skip
     server = address or find_server_address(session(context).workspace)
-    link = f"{(server or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
-    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
+    link = f"{(server or USUAL).rstrip('/')}/join{_who(person_param)}#{invited.secret}"
+    emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:  # only the link goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(

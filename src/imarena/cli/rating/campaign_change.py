@@ -10,7 +10,7 @@ import typer
 
 from imarena.cli.console import emit, fail, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted
+from imarena.core import counted, unknown_name
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def known(
     if kind not in ("preference", "rating", "yes_no"):
         fail(f"There are no known answers for the kind '{kind}'.", hint="Choose preference, rating or yes_no.")
     if use not in USES:
-        fail(f"There is no use '{use}'.", hint=f"Choose one of: {', '.join(USES)}.")
+        raise unknown_name("There is no use", use, USES)
     text = _words(table)
     with session_workspace(context) as workspace:
         known_tasks = (

@@ -77,12 +77,12 @@ def reinvite(
     from imarena.workflows.serving import USUAL, find_server_address
 
     with session_workspace(context) as workspace:
-        made = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
+        invited = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
     server = address or find_server_address(session(context).workspace) or USUAL
-    link = f"{server.rstrip('/')}/join#{made.secret}"
-    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
+    link = f"{server.rstrip('/')}/join#{invited.secret}"
+    emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
-        who = made.invitation.rater_id
+        who = invited.invitation.rater_id
         stderr().print(f"Link for the rater {who}, valid for {days:g} days. It is printed only once.", soft_wrap=True)
 
 

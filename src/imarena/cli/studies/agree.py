@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds, refuse_with_table
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.core import ROUNDS, SEED, unknown_name
 from imarena.reports.tables import write_csv
 
 
@@ -81,5 +81,5 @@ def find_recipe(name: str) -> Any:
     from imarena.stats import CORRELATION_RECIPES
 
     if name not in CORRELATION_RECIPES:
-        raise UserError(f"Unknown average '{name}'.", hint=f"Known: {', '.join(CORRELATION_RECIPES)}.")
+        raise unknown_name("Unknown average", name, CORRELATION_RECIPES)
     return name

@@ -163,15 +163,15 @@ def _workspace(
     with open_workspace(root) as workspace:
         columns = studies.read_aligned_columns(workspace, judges, options, only=only, people=people)
         alignment = studies.align_columns(columns, options, missing=missing)
-        made = studies.alignment_tables(alignment, options.by)
+        tables = studies.alignment_tables(alignment, options.by)
         document = {**alignment.to_json(), "conclusion": " ".join(studies.alignment_conclusions(alignment))}
         if worst.count:
             found = studies.worst_disagreements(workspace, columns, options, worst.count)
             document["worst"] = found.to_json()
-            made += disagreement_tables(found.items, found.groups)
+            tables += disagreement_tables(found.items, found.groups)
             if worst.page is not None:
                 document["page"] = str(studies.write_disagreements(workspace, found, worst.page))
-    return document, made
+    return document, tables
 
 
 def _files(

@@ -72,7 +72,7 @@ def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> We
         if not table.dataset:
             raise UserError(f"[sources.{name}] names no data set.", hint='Add dataset = "OWNER/NAME".')
         rows = {"dataset": table.dataset, "config": table.config, "split": table.split}
-        return HuggingFaceSource(name, fetcher, url, key, place=rows, hub_url=table.hub_url)
+        return HuggingFaceSource(name, fetcher, url, key, dataset_rows=rows, hub_url=table.hub_url)
     if not (key and table.engine):
         raise UserError(
             f"The source '{name}' needs a key and a search engine.",

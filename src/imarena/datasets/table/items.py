@@ -70,10 +70,10 @@ class ItemReader:
                 continue
             self._columns.keep(column)
             if value is not None:
-                kept = json_facts(value)
-                if len(kept if isinstance(kept, str) else json.dumps(kept)) > MAX_CELL:
+                facts = json_facts(value)
+                if len(facts if isinstance(facts, str) else json.dumps(facts)) > MAX_CELL:
                     raise UserError(f"the column {column} holds more than {MAX_CELL:,} characters")
-                extra[column] = kept
+                extra[column] = facts
         return extra
 
     def _pictures(self, cells: Mapping[str, Any], role: str) -> tuple[ImageRef, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
+from imarena.core import EditorTraits, EditRequest, EditResult, sha256_hex, unknown_name
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.studio import recipes
@@ -58,11 +58,11 @@ class StudioEditor:
     async def edit(self, request: EditRequest) -> EditResult:
         """Edit according to the habit; requests that are not from the benchmark are refused."""
         start = time.perf_counter()
-        made = await asyncio.to_thread(self._made, request)
+        result = await asyncio.to_thread(self._made, request)
         spent = time.perf_counter() - start
-        if isinstance(made, EditFailed):
-            return EditResult(status=made.status, error=made.reason, latency_s=spent)
-        return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
+        if isinstance(result, EditFailed):
+            return EditResult(status=result.status, error=result.reason, latency_s=spent)
+        return EditResult(status=Status.OK, image=result, latency_s=spent, cost_usd=0.0)
 
     def _made(self, request: EditRequest) -> recipes.RecipeResult:
         drawn = recipes.new_image if self.habit == "new-image" else None
@@ -75,9 +75,7 @@ class StudioEditor:
 def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
     """The editor with a habit (see `STUDIO_RECIPES`), shown under `name`."""
     if habit not in STUDIO_RECIPES:
-        raise UnknownName(
-            f"There is no studio editor called '{habit}'.", hint="Known: " + ", ".join(STUDIO_RECIPES) + "."
-        )
+        raise unknown_name("There is no studio editor called", habit, STUDIO_RECIPES)
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
 
 

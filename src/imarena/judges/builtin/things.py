@@ -124,5 +124,5 @@ def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> Rul
     done = min(check.done, _CEILING)
     odds = done / (1.0 - done) * math.exp(shift)
     evidence: JsonDict = {**check.evidence, "things": {name: round(value, 3) for name, value in seen.items()}}
-    made = odds / (1.0 + odds)
-    return replace(check, done=max(made, check.done) if shift > 0 else made, evidence=evidence)
+    chance = odds / (1.0 + odds)
+    return replace(check, done=max(chance, check.done) if shift > 0 else chance, evidence=evidence)

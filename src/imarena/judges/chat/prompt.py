@@ -10,7 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Exhibit, UserError, canonical_json, sha256_hex
+from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name
 from imarena.core.records import JsonDict, Noun
 
 ImageSlot = Literal["source", "reference", "left", "right"]
@@ -137,7 +137,7 @@ def load_prompt(name: str) -> Prompt:
 def _bundled(name: str) -> Prompt:
     file = resources.files("imarena.judges").joinpath(f"prompts/{name}.yaml")
     if not file.is_file():
-        raise UserError(f"There is no prompt called '{name}'.", hint="Known: " + ", ".join(prompt_names()) + ".")
+        raise unknown_name("There is no prompt called", name, prompt_names())
     return read_prompt(file.read_text(encoding="utf-8"), name)
 
 

@@ -10,11 +10,11 @@ from imarena.core import FloatArray, UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.options import Options
-from imarena.ranking.pairs import percentile_ends
 
 LEAST_DRAWS = 1000
 

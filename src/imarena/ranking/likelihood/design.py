@@ -52,8 +52,10 @@ class RatingProblem:
         """(A, K) one-hot matrix that sums the aux gradients of cells per parameter."""
         from scipy.sparse import csr_matrix
 
-        held = np.flatnonzero(self.aux_of >= 0)
-        return csr_matrix((np.ones(held.size), (self.aux_of[held], held)), shape=(self.n_aux, self.aux_of.size))
+        with_aux = np.flatnonzero(self.aux_of >= 0)
+        return csr_matrix(
+            (np.ones(with_aux.size), (self.aux_of[with_aux], with_aux)), shape=(self.n_aux, self.aux_of.size)
+        )
 
     def eta(self, parameters: FloatArray) -> FloatArray:
         """(K,) or (K, R) from parameters (P + A,) or (P + A, R)."""
@@ -72,8 +74,8 @@ class RatingProblem:
         if self.n_aux == 0:
             return np.asarray(fixed)
         free = parameters[self.n_linear :][np.maximum(self.aux_of, 0)]
-        held = self.aux_of >= 0 if parameters.ndim == 1 else (self.aux_of >= 0)[:, None]
-        return np.where(held, free, fixed)
+        has_aux = self.aux_of >= 0 if parameters.ndim == 1 else (self.aux_of >= 0)[:, None]
+        return np.where(has_aux, free, fixed)
 
     def value(self, parameters: FloatArray, outcomes: OutcomeCounts) -> float:
         """Log likelihood plus log prior."""

@@ -52,9 +52,9 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
     def gather(parts: list[tuple[IntArray, IntArray, FloatArray]]) -> Any:
         cells = np.tile(np.arange(k), len(parts))
         rows, others, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        held = (rows >= 0) & (others >= 0)
-        entry = rows[held] * size + others[held]
-        return csr_matrix((weights[held], (entry, cells[held])), shape=(size * size, k))
+        inside = (rows >= 0) & (others >= 0)
+        entry = rows[inside] * size + others[inside]
+        return csr_matrix((weights[inside], (entry, cells[inside])), shape=(size * size, k))
 
     pairs = [(a, b) for a in range(width) for b in range(width)]
     eta = gather([(columns[:, a], columns[:, b], values[:, a] * values[:, b]) for a, b in pairs])

@@ -106,7 +106,7 @@ def get_item(request: Request, caller: LookCaller, item_id: RecordId) -> ItemDet
         licence=item.licence,
         sources=responses.item_pictures(arena, item_id, "source", item.sources),
         references=responses.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[responses_look.output_out(arena, made, shown, with_notes=caller.inside) for made in shown.outputs],
+        outputs=[responses_look.output_out(arena, output, shown, with_notes=caller.inside) for output in shown.outputs],
         words=[_words(finding) for finding in item_findings(arena.workspace, item, shown.outputs)],
     )
 

@@ -73,15 +73,15 @@ def _finite(value: object) -> object:
 
 def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
     """Join the text into larger chunks."""
-    held: list[str] = []
+    buffer: list[str] = []
     size = 0
     for line in lines:
-        held.append(line)
+        buffer.append(line)
         size += len(line)
         if size >= _PART_LETTERS:
-            yield "".join(held).encode("utf-8", "replace")
-            held, size = [], 0
-    yield "".join(held).encode("utf-8", "replace")
+            yield "".join(buffer).encode("utf-8", "replace")
+            buffer, size = [], 0
+    yield "".join(buffer).encode("utf-8", "replace")
 
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
@@ -133,7 +133,7 @@ def _saved(kind: type[Wire], entries: Iterable[Wire], form: _TableFormat, title:
 @router.get("/board", **ROUTE)
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     names = list(StandingOut.model_fields)
 
     def cell(standing: StandingOut, name: str) -> object:
@@ -141,8 +141,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
         return whole_number(value) if name in COUNTS else value
 
     rows = (
-        [*(cell(standing, name) for name in names), made.signature]
-        for standing in responses.standings_out(made.ranking)
+        [*(cell(standing, name) for name in names), board.signature]
+        for standing in responses.standings_out(board.ranking)
     )
     return table_file([*names, "signature"], rows, query.format, "board")
 
@@ -150,8 +150,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row per pair of models that met."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(Cell.model_validate, made.matrix), query.format, "matrix")
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    return _saved(Cell, map(Cell.model_validate, board.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -181,17 +181,17 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Boxes drawn by raters, counted by cell, the objects they named, and clicks and tags by editor."""
-    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
+    heat_map = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
-        for row, line in enumerate(made.cells.tolist())
+        for row, line in enumerate(heat_map.cells.tolist())
         for column, count in enumerate(line)
         if count
     ]
-    things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
+    things = [("thing", None, label, None, None, count) for label, count in heat_map.labels.most_common()]
     tags = [
         (kind, issues.editor, None, None, None, count)
-        for issues in responses_look.editor_issues(made)
+        for issues in responses_look.editor_issues(heat_map)
         for kind, count in (
             ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
             ("ratings", issues.ratings),

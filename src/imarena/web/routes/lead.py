@@ -227,8 +227,8 @@ def invite_again(
     request: Request, caller: LeadCaller, rater_id: RaterId, body: ReinvitationIn
 ) -> wire_lead.InvitationMade:
     """A new link for an existing rater: whoever opens it continues as that rater."""
-    made = rating.reinvite_rater(
+    invited = rating.reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
-    shown = wire_lead.InvitationOut.model_validate(made.invitation)
-    return wire_lead.InvitationMade(invitation=shown, token=made.secret, path=f"/join#{made.secret}")
+    shown = wire_lead.InvitationOut.model_validate(invited.invitation)
+    return wire_lead.InvitationMade(invitation=shown, token=invited.secret, path=f"/join#{invited.secret}")

@@ -35,9 +35,9 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     """Create a link. Only an administrator may invite a lead."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
-    made = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
+    link = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
     return InvitationMade(
-        invitation=InvitationOut.model_validate(made.invitation), token=made.secret, path=f"/join#{made.secret}"
+        invitation=InvitationOut.model_validate(link.invitation), token=link.secret, path=f"/join#{link.secret}"
     )
 
 

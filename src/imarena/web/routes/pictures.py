@@ -117,7 +117,7 @@ def _sent(request: Request, data: bytes, media_type: str) -> Response:
     """The bytes, or 304 if the browser sends their hash in If-None-Match; `*` does not match."""
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
-    kept = request.headers.get("if-none-match", "").split(",")
-    if tag in (one.strip().removeprefix("W/") for one in kept):
+    known_tags = request.headers.get("if-none-match", "").split(",")
+    if tag in (one.strip().removeprefix("W/") for one in known_tags):
         return Response(status_code=304, headers=headers)
     return Response(data, media_type=media_type, headers=headers)

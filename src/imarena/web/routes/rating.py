@@ -144,8 +144,8 @@ def unskip_task(request: Request, caller: RaterCaller, address: TaskAddress) -> 
 async def look_ahead(request: Request, campaign_id: PathId) -> wire.Ahead:
     """The next task, for fetching its images. It is reserved for two minutes after each request."""
     arena, rater_id = arena_of(request), rater_of(await the_rater(request))
-    held = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
-    return wire.Ahead(task=await task_out_soon(arena, held) if held is not None else None)
+    task = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
+    return wire.Ahead(task=await task_out_soon(arena, task) if task is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")

@@ -28,8 +28,8 @@ def list_tokens(request: Request, caller: LeadCaller, cursor: Cursor = None, lim
 @router.post("/tokens")
 def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMade:
     """Create a token for a program; send it in the header ``Authorization: Bearer``."""
-    made = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
-    return TokenMade(token=TokenOut.model_validate(made.token), secret=made.secret)
+    new = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
+    return TokenMade(token=TokenOut.model_validate(new.token), secret=new.secret)
 
 
 @router.delete("/tokens/{token_id}")

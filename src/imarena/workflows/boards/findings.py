@@ -211,9 +211,9 @@ def _not_judged(
         judgments = view.judgments(forms)
         ok = judgments.ok
         seen |= used_codes(entries.seq.size, *(filter_column(side, ok) for side in (judgments.left, judgments.right)))
-    made = np.bincount(entries.editor.of[rows], minlength=editors)
+    outputs = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
-    pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)
+    pairs = zip(entries.editor.names, judged.tolist(), outputs.tolist(), strict=True)
     less = _lacking({name: (part, whole) for name, part, whole in pairs})
     if not less:
         return ()

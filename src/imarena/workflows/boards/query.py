@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from imarena.core import UserError
+from imarena.core import UserError, suggestion, unknown_name
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.workflows.views import EVERYTHING, BattleKind, Window
@@ -28,7 +28,8 @@ ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
 def read_source(text: str) -> Source:
     """Parse a source: one of auto, human, judge and all. Raises `UserError`."""
     if text not in SOURCES:
-        raise UserError(f"No source '{text}'.", hint="Known: auto, human (or people), judge, all.")
+        hint = suggestion(text, SOURCES, "Known: auto, human (or people), judge, all.")
+        raise UserError(f"No source '{text}'.", hint=hint)
     return SOURCES[text]
 
 
@@ -39,7 +40,7 @@ def read_battle_kind(text: str | None) -> BattleKind | None:
             return cast("BattleKind", kind)
     if text is None:
         return None
-    raise UserError(f"No kind of verdict '{text}'.", hint="Known: compared, scored.")
+    raise unknown_name("No kind of verdict", text, get_args(BattleKind))
 
 
 @dataclass(frozen=True)

@@ -175,8 +175,8 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
             used.extend(found.tolist())
         return position[codes]
 
-    made = build_column(n, np.int32, places)  # now all names that occur are known
-    return made, tuple(names[code] for code in used)
+    column = build_column(n, np.int32, places)  # now all names that occur are known
+    return column, tuple(names[code] for code in used)
 
 
 def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:

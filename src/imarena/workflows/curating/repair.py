@@ -91,7 +91,7 @@ class RepairDesk:
     def __init__(self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2) -> None:
         self._workspace = workspace
         self._dataset = dataset
-        self._given = options
+        self._options = options
         self._memory = ImageMemory(workspace)
         self._decided = decide_items(workspace, dataset, verifiers)
 
@@ -132,12 +132,12 @@ class RepairDesk:
             }  # fmt: skip
             self._note(item, decision, action, journal_facts, record.sha256)
             more: JsonDict = {REPAIRS: item.item_id, "repair": action, CANDIDATE: candidate_sha}
-            made = make_item(
+            new_item = make_item(
                 self._workspace, repaired_dataset(item.dataset), taxonomy, request, str(item.provenance["curation"]),
                 record, key=new_key, more=more,
             )  # fmt: skip
-            self._workspace.store.add([made])
-        return RepairResult(item.key, action, made.key, made.dataset, record.score, record.flags)
+            self._workspace.store.add([new_item])
+        return RepairResult(item.key, action, new_item.key, new_item.dataset, record.score, record.flags)
 
     # ------------------------------------------------------------------ parts
 
@@ -164,7 +164,7 @@ class RepairDesk:
         if stored.get("request", {}).get("keywords"):
             request = replace(request, keywords=tuple(stored["request"]["keywords"]))
         base = stored.get("settings") or {}
-        options = {**base, **{name: value for name, value in self._given.items() if value is not None}}
+        options = {**base, **{name: value for name, value in self._options.items() if value is not None}}
         return request, curation_settings(self._workspace, options), str(stored.get("taxonomy") or item.taxonomy or "")
 
     def _changed_image(self, item: Item, change: RepairChange) -> tuple[FoundImage, bytes, str]:

@@ -92,15 +92,19 @@ def estimate_edits(
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
-    made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
+    estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     if any(isinstance(editor, FolderEditor) for editor in editors):
         every = [*items, *workspace.store.records(Item)]
-        made = [_with_unmatched(estimate, editor, every) for estimate, editor in zip(made, editors, strict=True)]
-        made = [
-            _with_absent(estimate, editor, items, settings, done)
-            for estimate, editor in zip(made, editors, strict=True)
+        estimates = [
+            _with_unmatched(estimate, editor, every) for estimate, editor in zip(estimates, editors, strict=True)
         ]
-    return [_with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(made, editors, strict=True)]
+        estimates = [
+            _with_absent(estimate, editor, items, settings, done)
+            for estimate, editor in zip(estimates, editors, strict=True)
+        ]
+    return [
+        _with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(estimates, editors, strict=True)
+    ]
 
 
 def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:

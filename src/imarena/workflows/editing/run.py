@@ -184,27 +184,27 @@ class _Run:
             raise error
         return failed_edit(work.editor, error)
 
-    def _keep(self, _: EditWork, made: EditMade) -> EditMade:
+    def _keep(self, _: EditWork, edit: EditMade) -> EditMade:
         """Store the pixels before the rows that refer to them."""
-        if made.result.image is None:
-            return made
+        if edit.result.image is None:
+            return edit
         try:
-            self.workspace.blobs.put(made.result.image)
+            self.workspace.blobs.put(edit.result.image)
         except InvalidImage as error:
-            return EditMade(no_picture(made.result, error))
-        return replace(made, result=replace(made.result, image=None))
+            return EditMade(no_picture(edit.result, error))
+        return replace(edit, result=replace(edit.result, image=None))
 
     def _store(self, batch: list[tuple[EditWork, EditMade]]) -> None:
         """Store a batch: images first, then outputs, traces and evidence in one transaction."""
         records: list[Record] = []
         images: list[ImageRef] = []
-        for work, made in batch:
-            output = self._output(work, made)
-            records += [output, *made.evidence]
-            if made.info:
-                images.append(made.info)
-            if made.result.steps:
-                records.append(Trace(output_id=output.output_id, steps=made.result.steps))
+        for work, edit in batch:
+            output = self._output(work, edit)
+            records += [output, *edit.evidence]
+            if edit.info:
+                images.append(edit.info)
+            if edit.result.steps:
+                records.append(Trace(output_id=output.output_id, steps=edit.result.steps))
         self.workspace.store.keep_images(images)
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
@@ -212,14 +212,14 @@ class _Run:
         if self.sheet is not None:
             self.sheet.changed()
 
-    def _output(self, work: EditWork, made: EditMade) -> Output:
-        result = made.result
+    def _output(self, work: EditWork, edit: EditMade) -> Output:
+        result = edit.result
         params: JsonDict = dict(work.editor.params)
         if self.settings.wrap and work.editor.traits.wrappable:
             params["wrap"] = "1"
         if work.mode is Mode.COMPLEX and self.settings.connector != "concatenate":
             params["connector"] = self.settings.connector
-        if result.status is Status.OK and made.info is None:
+        if result.status is Status.OK and edit.info is None:
             raise StoreError("an ok edit was not looked at")
         return Output(
             item_id=work.item.item_id,
@@ -233,29 +233,29 @@ class _Run:
             seed=work.seed,
             attempt=work.attempt,
             status=result.status,
-            image=made.info,
+            image=edit.info,
             error=result.error,
             latency_s=result.latency_s,
             cost_usd=result.cost_usd,
             run_id=self.run_id,
         )
 
-    def _count(self, work: EditWork, made: EditMade) -> EditMade:
-        name, status = work.editor.name, made.result.status.value
+    def _count(self, work: EditWork, edit: EditMade) -> EditMade:
+        name, status = work.editor.name, edit.result.status.value
         self.tally.outputs[status] += 1
         self.tally.by_editor.setdefault(name, Counter())[status] += 1
         journal = self.journals.pop(id(work), None)
-        cost = journal.paid_usd if journal is not None else made.result.cost_usd or 0.0
+        cost = journal.paid_usd if journal is not None else edit.result.cost_usd or 0.0
         self.tally.cost_usd += cost
         self.under_way = max(0, self.under_way - 1)
         self.highest_cost_usd = max(self.highest_cost_usd, cost)
-        if made.result.error:
-            self.tally.errors.setdefault(f"{name}: {status}", made.result.error)
-            self.tally.failures.add(f"{name}, {status}: {made.result.error}", work.item.key)
-        flags = {flag for evidence in made.evidence for flag in _flags(evidence)}
+        if edit.result.error:
+            self.tally.errors.setdefault(f"{name}: {status}", edit.result.error)
+            self.tally.failures.add(f"{name}, {status}: {edit.result.error}", work.item.key)
+        flags = {flag for evidence in edit.evidence for flag in _flags(evidence)}
         if flags:
             self.tally.flags.setdefault(name, Counter()).update(flags)
-        return made
+        return edit
 
 
 def _flags(evidence: Evidence) -> list[str]:

@@ -129,7 +129,7 @@ def build_benchmark(
         ]
         chains = ChainWriter(workspace, settings.chain, tools, writer)
         stopped = scenes.stopped or asyncio.run(
-            chains.write_all(unwritten, lambda plan, made: build.add(plan, made, scenes), progress)
+            chains.write_all(unwritten, lambda plan, chain: build.add(plan, chain, scenes), progress)
         )
         ongoing.cost_usd = scenes.cost_usd + chains.cost_usd
         ongoing.counts = {**build.outcomes, "items": build.added}
@@ -227,9 +227,9 @@ class _Build:
                 )
         return chosen
 
-    def add(self, plan: ScenePlan, made: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:
+    def add(self, plan: ScenePlan, chain: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:
         """Store an item."""
-        self.workspace.store.add([_item(plan, made, self.settings, scenes.scenes[plan.image.sha256])])
+        self.workspace.store.add([_item(plan, chain, self.settings, scenes.scenes[plan.image.sha256])])
         self.added += 1
 
     def _leave_out(self, outcome: str, reason: str, key: str) -> None:
@@ -245,9 +245,9 @@ def _kind_of_reason(reason: str) -> str:
 
 
 def _item(
-    plan: ScenePlan, made: tuple[ObjectPlan, tuple[str, ...]], settings: BuildSettings, scene: Decomposition
+    plan: ScenePlan, chain: tuple[ObjectPlan, tuple[str, ...]], settings: BuildSettings, scene: Decomposition
 ) -> Item:
-    written, instructions = made
+    written, instructions = chain
     first = written.turns[0].type
     task = load_taxonomy(TAXONOMY).task(first)
     facts = scene.facts or {}

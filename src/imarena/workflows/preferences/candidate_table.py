@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import InvalidImage, Progress, UserError, sha256_hex
+from imarena.core import InvalidImage, Progress, UserError, sha256_hex, unknown_name
 from imarena.images import check_image, pixels, read_image_file
 from imarena.preferences import CANDIDATE_TASKS, PER_TASK, hashed_words, joint_features, k_center
 from imarena.tables import read_file
@@ -151,4 +151,4 @@ def _text_vectors(texts: Sequence[str], name: str) -> NDArray[np.float32]:
     if name == "clip":
         embed = clip_embedder(model_folder("clip-vit-large-patch14", "Text features"), "auto", "Text features")
         return np.stack([embed(text) for text in texts])
-    raise UserError(f"There are no text features called '{name}'.", hint="Use one of: " + ", ".join(TEXT_FEATURES))
+    raise unknown_name("There are no text features called", name, TEXT_FEATURES)

@@ -131,7 +131,7 @@ def evaluate_workspace(
     for (dataset, dimension), found in sorted(by_group.items()):
         fitting = [part for part in parts if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
         figures = [evaluate_judge(part.judge, part.scheme, found, part.answers, rounds) for part in fitting]
-        rows += [row for made in figures for row in made]
+        rows += [row for rows_of in figures for row in rows_of]
         schemes += _schemes(fitting, figures, found, rounds)
         differences += _differences(fitting, found, against, dataset, dimension, rounds)
     return MetaEvaluation(tuple(rows), tuple(schemes), tuple(differences))
@@ -258,7 +258,7 @@ def _schemes(
     fitting: Sequence[_Answers], figures: Sequence[Sequence[JudgeRow]], truths: Sequence[PairTruth], rounds: int
 ) -> list[SchemeComparison]:
     """Match pairwise with pointwise judges of the same model, on all pairs of a data set and dimension."""
-    wholes = [next(row for row in made if row.task == ALL_TASKS) for made in figures]
+    wholes = [next(row for row in rows if row.task == ALL_TASKS) for rows in figures]
     both = list(zip(fitting, wholes, strict=True))
     return [
         SchemeComparison(

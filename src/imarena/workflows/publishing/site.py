@@ -141,12 +141,12 @@ class _SiteMaker:
         pages = {name: self._file("models", name) for name in models}
         battles = SiteBattles(self.entries, columns, [self.names[name] for name in self.entries.editor.names], images)
         battles.write(folder, models)
-        made = [self._model(name, pages[name], shown, images) for name in models]
+        summaries = [self._model(name, pages[name], shown, images) for name in models]
         site = Site(
             title=self.redaction.scrub.name(self.settings.title or self.workspace.settings.name or "Leaderboard"),
             boards=shown,
             groups=groups,
-            models=made,
+            models=summaries,
             facts=f"{counted(len(images.items), 'item')}, {counted(len(models), 'model')}, "
             f"{counted(battles.number, 'battle')}.",
             left_out=dict(sorted(self.redaction.left_out.items())),

@@ -37,6 +37,7 @@ from .loop import Terms as Terms
 from .loop import ask as ask
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
+from .past_attempts import shared_attempts as shared_attempts
 from .picture_scan import scan_pictures as scan_pictures
 from .reparsing import reparse_replies as reparse_replies
 from .report import JudgeReport as JudgeReport

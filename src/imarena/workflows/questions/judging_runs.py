@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.clients import Budget, check_reachable
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, unknown_name
 from imarena.core.records import Ranking
 from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
@@ -262,9 +262,7 @@ def plan_edival(
     if "dimension" in asked.options:
         dimensions = tuple(one for one in EDIVAL_DIMENSIONS if one == asked.options["dimension"])
         if not dimensions:
-            raise UserError(
-                f"There is no dimension '{asked.options['dimension']}'.", hint=f"Use {', '.join(EDIVAL_DIMENSIONS)}."
-            )
+            raise unknown_name("There is no dimension", str(asked.options["dimension"]), EDIVAL_DIMENSIONS)
     for name in judges or ():
         if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
             raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from imarena.core import UnknownName, UserError, content_id, suggestion
+from imarena.core import UnknownName, UserError, content_id, suggestion, unknown_name
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
+from imarena.stats import Z95
 from imarena.workflows.questions.cases import Case, ShowableOutputs, TurnSlot, assign_sides
 
 EditorPair = tuple[str, str]
 """Two editors, in the order of their names."""
 SamplerKind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
-Z95 = 1.959963984540054
+_UNTIL = ("pairs", "models")
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Sampler:
 def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs", seed: int = 0) -> Sampler:
     """Parse ``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width) or ``new-model:NAME``."""
     kind, _, value = text.partition(":")
-    if until not in ("pairs", "models"):
-        raise UserError(f"Unknown --until '{until}'.", hint="Known: pairs, models.")
+    if until not in _UNTIL:
+        raise unknown_name("Unknown --until", until, _UNTIL)
     if kind == "full" and not value:
         return Sampler(seed=seed)
     if kind == "voted" and not value:
@@ -66,7 +67,7 @@ def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
     known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
     if text not in known:
-        raise UserError(f"Unknown --orders '{text}'.", hint=f"Known: {', '.join(known)}.")
+        raise unknown_name("Unknown --orders", text, known)
     return known[text]
 
 

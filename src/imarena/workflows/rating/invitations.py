@@ -74,8 +74,8 @@ def make_link(
 def _made(workspace: Workspace, wanted: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
     identity, secret = access.invite(engine, **asdict(wanted))
-    (made,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
-    return NewInvitation(made, secret)
+    (invitation,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
+    return NewInvitation(invitation, secret)
 
 
 def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationRequest) -> None:

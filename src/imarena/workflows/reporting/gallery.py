@@ -41,8 +41,8 @@ def read_gallery(
     where = {"item_id": [item.item_id for item in chosen], **({"editor": list(editors)} if editors else {})}
     for output in workspace.store.records(Output, **where):
         outputs[output.item_id].append(output)
-    made = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
-    known = truth if truth is not None else true_qualities(workspace, chosen, made)
+    shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
+    known = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
     shown = [output.output_id for some in outputs.values() for output in some]
     return gallery_section(chosen, len(items), outputs, _scores(view, judge, shown), known, picture)
 

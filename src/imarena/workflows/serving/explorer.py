@@ -320,10 +320,13 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
         raise RecordNotFound("There is no such item.")
     require_visible(leaderboards, item_id, leads=leads)
     view = leaderboards.snapshot().view
-    made = list(store.records(Output, item_id=item_id))
-    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}
+    item_outputs = list(store.records(Output, item_id=item_id))
+    traces = {
+        trace.output_id: trace
+        for trace in store.records(Trace, output_id=[output.output_id for output in item_outputs])
+    }
     rated, places = _rated(view, item_id)
-    return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
+    return ItemView(item, item_outputs, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
 
 
 def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:

@@ -17,11 +17,11 @@ from imarena.workflows.views import PREFERENCES, ByteArray, View, Window, people
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """The behaviour of every judge and dimension, by name; with `released`, votes of open campaigns are excluded."""
     snapshot = leaderboards.snapshot()
-    made = health_without_costs(snapshot, released=released)
+    listed = health_without_costs(snapshot, released=released)
     if not costs:
-        return made
+        return listed
     paid = leaderboards.costs.upto(snapshot.view)
-    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in made]
+    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in listed]
 
 
 def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:

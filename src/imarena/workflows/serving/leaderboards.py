@@ -180,8 +180,8 @@ class Leaderboards:
         snapshot = self.snapshot()
 
         def make() -> BoardOrReason:
-            made = _made(snapshot, filters.query(method))
-            return replace(made, votes_withheld=filters.released and bool(snapshot.view.asking))
+            board = _made(snapshot, filters.query(method))
+            return replace(board, votes_withheld=filters.released and bool(snapshot.view.asking))
 
         return snapshot.get_or_compute(("board", filters, method), make)
 
@@ -228,19 +228,19 @@ def _made(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
         return _without(snapshot, query, error)
 
 
-def _shown(snapshot: ViewSnapshot, made: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
-    chosen, ranking = made.chosen, made.ranking
+def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
+    chosen, ranking = board.chosen, board.ranking
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         ranking=ranking,
-        matrix=boards.matrix_of(snapshot.view.entries, made.battles),
+        matrix=boards.matrix_of(snapshot.view.entries, board.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
         source=chosen.source,
         judge=chosen.judge,
         verdicts=boards.describe_source(chosen),
         beside=sentence(beside, "page") if beside is not None else "",
-        by_scores=made.by_scores,
+        by_scores=board.by_scores,
     )
 
 
@@ -255,13 +255,13 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
     if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
-            made = _shown(snapshot, snapshot.boards.board(plain), plain)
+            board = _shown(snapshot, snapshot.boards.board(plain), plain)
         except UserError:
             pass
         else:
             notice = Notice(code="no_intervals", values={"reason": reason})
-            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
-            return replace(made, ranking=ranking)
+            ranking = board.ranking and board.ranking.model_copy(update={"notices": (*board.notices, notice)})
+            return replace(board, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:

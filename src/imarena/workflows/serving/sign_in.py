@@ -153,8 +153,8 @@ def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str
         raise Refusal("not_allowed", "Only the administrator may make a token with this role.")
     engine = workspace.store.engine
     identity, secret = access.make_token(engine, name=name, role=role, days=days)
-    (made,) = access.token_rows(engine, before=None, limit=1, identity=identity)
-    return NewToken(made, secret)
+    (token,) = access.token_rows(engine, before=None, limit=1, identity=identity)
+    return NewToken(token, secret)
 
 
 def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> None:

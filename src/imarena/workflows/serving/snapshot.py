@@ -52,10 +52,10 @@ class ViewSnapshot:
         """The result of `read` from the view and the last result (or the one in the column cache), stored again."""
 
         def make() -> T:
-            made = read(self.view, self.past.get(name) or cached(self.view))
-            store(self.view, made)
-            self.past[name] = made
-            return made
+            result = read(self.view, self.past.get(name) or cached(self.view))
+            store(self.view, result)
+            self.past[name] = result
+            return result
 
         return self.get_or_compute(name, make, partition)
 

@@ -27,7 +27,7 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both
+from imarena.core import UserError, counted, outcome_of_both, unknown_name
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE
@@ -235,7 +235,7 @@ def _missing(text: str) -> Literal["exclude", "wrong"]:
         return "wrong"
     if text == "exclude":
         return "exclude"
-    raise UserError(f"Unknown --missing '{text}'.", hint="Known: exclude, wrong.")
+    raise unknown_name("Unknown --missing", text, ("exclude", "wrong"))
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
@@ -299,12 +299,13 @@ def exported_verdicts(path: Path) -> VerdictColumns:
         battles.setdefault(key, _Battle(row)).add(row)
         orders[judge].add(row["order"] or "")
     outcomes = [battle.outcome(both_needed=len(orders[key[0]]) > 1) for key, battle in battles.items()]
-    kept = [battle.row for battle in battles.values()]
-    several = {row["dimension"] for row in kept} != {WHOLE}
+    battle_rows = [battle.row for battle in battles.values()]
+    several = {row["dimension"] for row in battle_rows} != {WHOLE}
     return VerdictColumns(
-        [row["unit"] for row in kept], [row["model"] for row in kept], [row["other_model"] for row in kept],
+        [row["unit"] for row in battle_rows], [row["model"] for row in battle_rows],
+        [row["other_model"] for row in battle_rows],
         [winner for winner, _ in outcomes], [key[0] for key in battles],
-        {"dimension": [row["dimension"] for row in kept]} if several else {}, str(path),
+        {"dimension": [row["dimension"] for row in battle_rows]} if several else {}, str(path),
         reason=[reason for _, reason in outcomes],
     )  # fmt: skip
 

@@ -78,8 +78,8 @@ def import_folders(
         index = DatasetIndex(intake, items.dataset)
         yield from items_from_table(path, intake, index, items.columns)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
-            for made in outputs_from_folder(folder, name, intake, index):  # both folders have files of the same names
-                yield replace(made, file=f"{name}: {made.file}") if isinstance(made, Skip) else made
+            for record in outputs_from_folder(folder, name, intake, index):  # both folders have files of the same names
+                yield replace(record, file=f"{name}: {record.file}") if isinstance(record, Skip) else record
 
     report = import_records(workspace, read, format_name="compare", path=items.path, progress=progress)
     changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)

@@ -9,7 +9,7 @@ from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import HealthFindings, JudgeHealth, SelfConsistency, Verdicts
 from imarena.judges import health as figures
-from imarena.stats import Figure, Interval, proportion_figure
+from imarena.stats import Z95, Figure, Interval, proportion_figure
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import (
     JudgeAnswers,
@@ -191,7 +191,7 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
         rows[editors[output]].append(scores)
     for editor, means in figures.dimension_means(rows).items():
         for name, mean in means.items():
-            half = 1.96 * mean.error if mean.error else None  # equal scores do not prove an error of 0
+            half = Z95 * mean.error if mean.error else None  # equal scores do not prove an error of 0
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
             method = "normal, 95%" if half is not None else ""
             why = "one score" if mean.n == 1 else "no variation: all scores are equal"

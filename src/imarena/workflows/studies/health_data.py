@@ -145,9 +145,9 @@ def _note_pairs(view: views.View, answers: JudgeAnswers, judged: views.JudgmentC
         shown = views.ORDERS[order] or Order.UNKNOWN.value
         if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
             shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
-        held = answers.pairs[key, int(repeat)]
-        if held.get(shown) is None:
-            held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
+        outcomes = answers.pairs[key, int(repeat)]
+        if outcomes.get(shown) is None:
+            outcomes[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = views.combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):

@@ -99,8 +99,8 @@ class _Outputs:
         found = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
         if len(found) != 1:
             return SEVERAL_ITEMS if found else NO_ITEM
-        made = self._of_item.get((found[0], editor))
-        return min(made)[1] if made else NO_OUTPUT
+        outputs = self._of_item.get((found[0], editor))
+        return min(outputs)[1] if outputs else NO_OUTPUT
 
 
 def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
@@ -118,12 +118,12 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
         else:
             rows.append(row)
             about.append(outputs.known[position])
-    kept = take_rows(written, rows)
-    labels = {"criterion": kept.labels["criterion"]} if "criterion" in kept.labels else {}
+    fitting = take_rows(written, rows)
+    labels = {"criterion": fitting.labels["criterion"]} if "criterion" in fitting.labels else {}
     ratings = RatingColumns(
-        [unit for unit, *_ in about], kept.rater, kept.value,
+        [unit for unit, *_ in about], fitting.rater, fitting.value,
         {**labels, "model": [model for _, model, _ in about], "task": [task for *_, task in about]},
-        str(path), scales=kept.scales,
+        str(path), scales=fitting.scales,
     )  # fmt: skip
     notices = (*bad_value_notices(written), *_unmatched(path, causes, len(written)))
     last = last_answers(ratings)
@@ -172,12 +172,12 @@ def _votes(view: View, path: Path) -> PeopleFile:
         else:
             rows.append(row)
             sides.append([int(position) for position in places])
-    kept, entries = take_rows(read, rows), view.entries
+    fitting, entries = take_rows(read, rows), view.entries
     item = [entries.item_id[entries.item[left]] for left, _ in sides]
-    dimension = kept.labels.get("dimension", [""] * len(item))
+    dimension = fitting.labels.get("dimension", [""] * len(item))
     votes = VerdictColumns(
         item, [entries.id_of(left) for left, _ in sides], [entries.id_of(right) for _, right in sides],
-        kept.winner, kept.rater,
+        fitting.winner, fitting.rater,
         {**labels_of_items(view, item), "dimension": [name or WHOLE for name in dimension]}, str(path),
     )  # fmt: skip
     return PeopleFile(NO_RATINGS, votes, _unmatched(path, causes, len(read)))

@@ -202,17 +202,13 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
         return _stored(workspace, judge, image_sha256=sorted(images))
 
-    def asked_elsewhere(asks: Sequence[ProbeQuestion]) -> set[str]:
-        asked = stored(asks).since({ask.work: ask.attempt for ask in asks})
-        return {ask.put.work_id for ask in asks if ask.work in asked}
-
-    def finish(asks: Sequence[ProbeQuestion], _: str) -> int:
-        return len({ask.work for ask in asks} - stored(asks).done)
-
+    shared, finish = questions.shared_attempts(
+        workspace.claims(), lambda ask: ask.put.work_id, lambda ask: (ask.work, ask.attempt), stored
+    )
     run = questions.JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
         group=lambda ask: ask.unit,
-        shared=questions.SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_elsewhere), finish=finish,
+        shared=shared, finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)
     return questions.ask_judge(workspace, run, questions.JudgeTally(judge.name, job.done_before), job.terms, watch)

@@ -34,9 +34,9 @@ def upgrade_workspace(
         if before == migrate.newest_version():
             return SchemaUpgrade(before, before)
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
-        made = backup(workspace, target, images=False, progress=progress) if make_backup else None
+        snapshot = backup(workspace, target, images=False, progress=progress) if make_backup else None
         migrate.upgrade(engine, progress=progress)
         after = migrate.current_version(engine)
         if before is None or after is None:
             raise UserError("The database has no schema.", hint="Run 'imarena init'.")
-        return SchemaUpgrade(before, after, str(made.path) if made else "")
+        return SchemaUpgrade(before, after, str(snapshot.path) if snapshot else "")

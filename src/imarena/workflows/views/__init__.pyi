@@ -101,7 +101,6 @@ from .versions import versions_of as versions_of
 from .view import EVERYTHING as EVERYTHING
 from .view import View as View
 from .view import Window as Window
-from .view import read_watermarks as read_watermarks
 from .votes import REASONS as REASONS
 from .votes import Reason as Reason
 from .votes import VoteColumns as VoteColumns
@@ -110,3 +109,4 @@ from .votes import read_votes as read_votes
 from .votes import vote_is_excluded as vote_is_excluded
 from .votes import votes_in_force as votes_in_force
 from .votes import without_excluded_raters as without_excluded_raters
+from .watermarks import read_watermarks as read_watermarks

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import CodeArray, IntArray, UserError
+from imarena.core import CodeArray, IntArray, unknown_name
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
@@ -56,13 +56,13 @@ class PeopleRatings:
 
 def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
     """The ratings that count, including the overall; if a rater rated an output twice, the last mark counts."""
-    kept = view.computed.get(("ratings", window))
-    if not isinstance(kept, PeopleRatings):
-        kept = _read_ratings(view, window)
+    cached = view.computed.get(("ratings", window))
+    if not isinstance(cached, PeopleRatings):
+        cached = _read_ratings(view, window)
         if len(view.computed) >= _WINDOWS:  # a server shows any window that somebody requests
             view.computed.clear()
-        view.computed["ratings", window] = kept
-    return kept
+        view.computed["ratings", window] = cached
+    return cached
 
 
 def _read_ratings(view: View, window: Window) -> PeopleRatings:
@@ -79,7 +79,7 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
             marks[key] = (float(value), scale, int(cast.created_us[row]))
     scales = _scales(marks)
     value = [_on(scales[key[2]], mark, scale) for key, (mark, scale, _) in marks.items()]
-    made = PeopleRatings(
+    ratings = PeopleRatings(
         output=np.array([key[0] for key in marks], np.int32),
         rater=Names(np.array([key[1] for key in marks], np.int32), cast.rater.names),
         criterion=encode_names(key[2] for key in marks),
@@ -87,7 +87,7 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
         created_us=np.array([moment for _, _, moment in marks.values()], np.int64),
         scales=scales,
     )
-    return with_overall(made, view.entries, view.workspace.settings.board.overall)
+    return with_overall(ratings, view.entries, view.workspace.settings.board.overall)
 
 
 def _bodies(view: View, wanted: IntArray) -> list[str]:
@@ -130,9 +130,7 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
         return "", ()
     if setting:
         if setting not in RULES:
-            raise UserError(
-                f"No rule '{setting}' for the overall.", hint=f"[board] overall is one of: {', '.join(RULES)}."
-            )
+            raise unknown_name("[board] overall: no rule", setting, RULES)
         return setting, tuple(sorted(criteria))
     for known, rule in KNOWN.items():
         if known <= frozenset(criteria):

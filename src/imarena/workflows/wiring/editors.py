@@ -184,8 +184,8 @@ class EditorWiring:
         if chosen in ("", "builtin"):
             return RulePlanner(), None
         if chosen not in self._settings.endpoints:
-            known = ", ".join(["builtin", *self._settings.endpoints])
-            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
+            hint = suggestion(chosen, ["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=hint)
         from imarena.clients import read_endpoint
 
         target = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")

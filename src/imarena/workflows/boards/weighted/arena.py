@@ -108,8 +108,8 @@ class Arena:
     def work(self) -> VoteTable:
         """The votes that count: outside the gold set, without controls (a repeat is the same opinion again)."""
         votes = self.votes
-        kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-        return votes.where(kept & ~self.gold[votes.item]) if len(votes) else votes
+        is_vote = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+        return votes.where(is_vote & ~self.gold[votes.item]) if len(votes) else votes
 
     @property
     def families(self) -> NDArray[np.str_]:

@@ -70,17 +70,17 @@ class WeightedColumns:
 
 def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     """Read the columns from the cache, or from the tables."""
-    made: list[bytes] = []
+    packed: list[bytes] = []
 
     def make() -> bytes:
-        made.append(_packed(_read(workspace, judge, mode, dimension)))
-        return made[0]
+        packed.append(_packed(_read(workspace, judge, mode, dimension)))
+        return packed[0]
 
     key = f"arena:{FORM}:{judge}:{mode}:{dimension}:{_state(workspace, judge, dimension)}"
     try:
         data = workspace.cache.get(key, make)
     except OSError:  # a read-only folder has no cache
-        data = made[0] if made else make()
+        data = packed[0] if packed else make()
     try:
         return _unpacked(data)
     except (ValueError, KeyError, EOFError, OSError):  # a file truncated by a full disk
@@ -101,7 +101,7 @@ def _state(workspace: Workspace, judge: str, dimension: str) -> str:
 
 def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     with reading(workspace.store.engine) as connection:
-        made = fetch_rows(
+        rows = fetch_rows(
             connection,
             select(
                 outputs.c.id,
@@ -125,11 +125,11 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Weight
         old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in counting]
         earlier = count_live(connection, old).total()
         compares = bool(forms.counting([judge], dimension, pairwise=True))
-    if not made:
+    if not rows:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if judge and not any(scores[0].size for _, scores in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return replace(_encoded(made, about, scored, earlier), compares=compares)
+    return replace(_encoded(rows, about, scored, earlier), compares=compares)
 
 
 _ScoreRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -151,16 +151,16 @@ def _scores_of(connection: Connection, form: Form) -> _ScoreRows:
 
 
 def _encoded(
-    made: list[Any],
+    rows: list[Any],
     about: dict[str, Any],
     scored: list[tuple[Form, _ScoreRows]],
     earlier: int,
 ) -> WeightedColumns:
-    units = sorted({(row[1], row[2]) for row in made})
-    models = sorted({row[3] for row in made})
+    units = sorted({(row[1], row[2]) for row in rows})
+    models = sorted({row[3] for row in rows})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
     shown: dict[int, tuple[str, int, str | None]] = {}
-    for identity, item, turn, editor, seq, image in made:
+    for identity, item, turn, editor, seq, image in rows:
         # boards show the first sample of a slot
         shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
     ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
@@ -215,13 +215,13 @@ def _packed(columns: WeightedColumns) -> bytes:
 
 
 def _unpacked(data: bytes) -> WeightedColumns:
-    with np.load(BytesIO(data), allow_pickle=False) as held:
+    with np.load(BytesIO(data), allow_pickle=False) as arrays:
         return WeightedColumns(
-            tuple(held["models"].tolist()), tuple(held["item"].tolist()), tuple(held["turn"].tolist()),
-            held["ids"], held["seqs"], held["picture"], held["places"], held["scores"],
-            {name: held[name] for name in UNIT_LABELS},
-            dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)), int(held["earlier"]),
-            bool(held["compares"]),
+            tuple(arrays["models"].tolist()), tuple(arrays["item"].tolist()), tuple(arrays["turn"].tolist()),
+            arrays["ids"], arrays["seqs"], arrays["picture"], arrays["places"], arrays["scores"],
+            {name: arrays[name] for name in UNIT_LABELS},
+            dict(zip(arrays["versions"].tolist(), arrays["scored"].tolist(), strict=True)), int(arrays["earlier"]),
+            bool(arrays["compares"]),
         )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ from imarena.reports import (
     output_name,
 )
 from imarena.reports.tables import CellValue, Column, Table
-from imarena.workflows.reporting.examples import PictureLink, asked_images
 from imarena.workflows.reporting.failures.error_areas import error_areas
+from imarena.workflows.reporting.failures.examples import PictureLink, asked_images
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
 from imarena.workflows.serving import ISSUE_GRID, ISSUE_KINDS, IssueHeatMap, every_issue
 from imarena.workflows.views import View, asked_edit, chain_of

@@ -13,13 +13,13 @@ from imarena.agreement import AlignOptions, RatingColumns, ScoreColumns
 from imarena.core import FloatArray, UserError
 from imarena.core.records import ImageRef
 from imarena.editors import model_cards
-from imarena.ranking import from_tables
+from imarena.ranking import load_outside_board
 from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import CellValue, Table
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
-from imarena.workflows.reporting.edival import EdiValReport, edival_report
+from imarena.workflows.reporting.papers.edival import EdiValReport, edival_report
 from imarena.workflows.studies import (
     JudgeAnswers,
     PeopleVotes,
@@ -98,7 +98,7 @@ class OutsideBoard:
 
 def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> OutsideBoard:
     """Read a leaderboard from a file with `model` and `rating` or `rank`. `names` maps our names to theirs."""
-    theirs, _ = from_tables.load_outside_board(path)
+    theirs, _ = load_outside_board(path)
     unknown = next((name for name in (names or {}).values() if name not in theirs), None)
     if unknown is not None:
         raise UserError(f"{path}: no model '{unknown}'.", hint="--names takes OUR_NAME=THEIR_NAME.")

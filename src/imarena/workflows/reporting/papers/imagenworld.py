@@ -14,7 +14,7 @@ from imarena.stats import spearman
 from imarena.workflows.reporting.failures.error_areas import error_areas
 from imarena.workflows.reporting.failures.modes import by_editor, find_failures
 from imarena.workflows.reporting.papers.data import NOTHING, Block, OutputValues, PaperData, groups_of, spread_cell
-from imarena.workflows.reporting.study_sections import agreement_by_model_and_task, fold_tables
+from imarena.workflows.reporting.papers.study_sections import agreement_by_model_and_task, fold_tables
 from imarena.workflows.views import WHOLE
 
 GENERATION = ("TIG", "SRIG", "MRIG")

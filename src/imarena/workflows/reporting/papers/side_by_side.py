@@ -23,8 +23,8 @@ def boards_by_track(data: PaperData) -> Block:
     if data.main is None or len(data.view.entries.labels["track"].used()) < 2:
         return NOTHING
     judge = data.judges[0] if data.judges else None
-    made = data.by_column.get("track") or data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
-    boards = [(board.ranking.scope["track"], board) for board in made]
+    track_boards = data.by_column.get("track") or data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
+    boards = [(board.ranking.scope["track"], board) for board in track_boards]
     table = _side_by_side(boards)
     return Block((table if data.leaderboard is None else _with_leaderboard(table, boards, data.leaderboard),))
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from imarena.judges import CARDS, HealthFigure, JudgeHealth
+from imarena.judges import CARDS, RAISED, TURNED, HealthFigure, JudgeHealth
 from imarena.reports import columns, interval
 from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.stats import Figure
-from imarena.workflows.studies.probe import RAISED, TURNED
 
 MEANS = "Mean of each dimension"
 SHOWN_NAMES = {

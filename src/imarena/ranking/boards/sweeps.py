@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
+from imarena.ranking.boards.pairs import pair_points
 from imarena.ranking.likelihood.likelihoods import sigmoid
-from imarena.ranking.pairs import pair_points
 
 _RIDGE = 1e-3
 """Keeps the fit finite if the data do not; far smaller than the weight of one battle."""
@@ -100,14 +100,14 @@ def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None 
 
 def _log_chance(points: FloatArray, met: FloatArray, model: int, rival: int, theta: FloatArray, *, won: bool) -> float:
     """Log probability that the model wins (or loses) all its battles if it is as good as the rival."""
-    kept = np.arange(len(points)) != model
+    others = np.arange(len(points)) != model
     joined = points.copy()
     joined[rival] += points[model]
     joined[:, rival] += points[:, model]
     joined[rival, rival] = 0
-    joined = joined[np.ix_(kept, kept)]
+    joined = joined[np.ix_(others, others)]
     strengths = np.empty(len(points))
-    strengths[kept] = _strengths(joined, joined + joined.T, theta[kept])
+    strengths[others] = _strengths(joined, joined + joined.T, theta[others])
     strengths[model] = strengths[rival]
     lead = strengths[model] - strengths if won else strengths - strengths[model]
     return float(met[model] @ -np.logaddexp(0, -lead))

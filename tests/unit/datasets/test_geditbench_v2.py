@@ -10,7 +10,7 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Reply, Status
-from imarena.datasets.geditbench_v2.importer import read
+from imarena.datasets.geditbench_v2 import read
 from tests.unit.datasets.genarena.genarena_sample import write_lines
 from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 

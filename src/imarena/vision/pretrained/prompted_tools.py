@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from imarena.core import BoxSegmenter, Detection, PhraseDetector, Pixels, SegmentMask, UserError
+from imarena.core import BoxSegmenter, Detection, PhraseDetector, Pixels, SegmentMask, UserError, suggestion
 from imarena.vision.catalog import DETECTOR_TOOLS, DETECTORS, SEGMENTER_TOOLS, SEGMENTERS
 from imarena.vision.pretrained.open_vocabulary import OpenVocabularyModel
 from imarena.vision.pretrained.prompted_masks import Boxes, PromptedSegmenter
@@ -20,7 +20,7 @@ def phrase_detector(name: str, threshold: float | None = None) -> PhraseDetector
     tool = DETECTORS.get(name)
     model = tool.model if isinstance(tool, PretrainedTool) else None
     if not isinstance(model, OpenVocabularyModel):
-        raise UserError(f"The detector '{name}' takes no phrases.", hint=f"Use {', '.join(PHRASE_DETECTORS)}.")
+        raise UserError(f"The detector '{name}' takes no phrases.", hint=suggestion(name, PHRASE_DETECTORS))
 
     def detect(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
         return model.batch([pixels], phrases, threshold)[0]
@@ -33,7 +33,7 @@ def box_segmenter(name: str) -> BoxSegmenter:
     tool = SEGMENTERS.get(name)
     model = tool.model if isinstance(tool, PretrainedTool) else None
     if not isinstance(model, PromptedSegmenter):
-        raise UserError(f"The segmenter '{name}' takes no boxes.", hint=f"Use {', '.join(BOX_SEGMENTERS)}.")
+        raise UserError(f"The segmenter '{name}' takes no boxes.", hint=suggestion(name, BOX_SEGMENTERS))
 
     def segment(pixels: Pixels, boxes: Boxes) -> tuple[SegmentMask, ...]:
         return model.masks_in_boxes([pixels], [boxes])[0] if boxes else ()

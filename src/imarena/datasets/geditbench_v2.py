@@ -18,7 +18,7 @@ from imarena.core import Importable, Intake, Skip, UserError, canonical_json, fi
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder
-from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, result_judgment
+from imarena.datasets.geditbench_results import DIMENSIONS, is_result, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
@@ -148,9 +148,9 @@ class _Gallery:
         if not isinstance(model, str) or not model or not isinstance(image, str):
             return Skip(file, row, "a candidate needs model and image")
         try:
-            kept = keep_file(self._intake, self._folder, image)
+            stored = keep_file(self._intake, self._folder, image)
             self._used.add(self._folder.file(image))
-            return self._output(key, model, kept, file, row)
+            return self._output(key, model, stored, file, row)
         except BAD_ROW as error:
             return Skip(file, row, one_line(error))
 

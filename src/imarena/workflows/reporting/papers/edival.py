@@ -15,7 +15,7 @@ from imarena.core import UserError, canonical_json, object_plan
 from imarena.core.records import Item, Judgment, Mode, Output, Status
 from imarena.reports.tables import Table, to_csv
 from imarena.storage import Form, Workspace
-from imarena.workflows.reporting.edival_style import majorities, style_tables, yes_of_people
+from imarena.workflows.reporting.papers.edival_style import majorities, style_tables, yes_of_people
 from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments
 
 FOLLOWING = "instruction_following"

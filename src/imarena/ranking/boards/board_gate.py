@@ -10,8 +10,8 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking.boards.board import MATRIX_LIMIT
 from imarena.ranking.boards.intervals import FIXED
+from imarena.ranking.boards.sweeps import least_lead
 from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
-from imarena.ranking.sweeps import least_lead
 from imarena.stats import GateOutcome, GateResult, units_to_differ
 
 _BELOW = " below "

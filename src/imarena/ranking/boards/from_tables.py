@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError, canonical_json, sha256_hex
+from imarena.core import FloatArray, UserError, canonical_json, error_line, sha256_hex, suggestion
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_files import BattleFile
-from imarena.ranking.battle_ranking import rank_battles
 from imarena.ranking.battles import Battles
+from imarena.ranking.boards.battle_ranking import rank_battles
 from imarena.ranking.compare import OutsideComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles
@@ -51,8 +51,10 @@ def rank(
     }  # fmt: skip
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
-    made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
-    return sign_ranking(made, {"source": "table", **table_data(table)})
+    ranking = rank_table(
+        table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
+    )
+    return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
 
 def load_battles(
@@ -205,7 +207,8 @@ def _release_memory() -> None:
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
     """Make one board per value of a column, sorted. A group that cannot be ranked gets a notice with the reason."""
     if by not in table.column_names:
-        raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
+        hint = suggestion(by, table.column_names, f"The table has: {', '.join(table.column_names)}.")
+        raise UserError(f"No column '{by}'.", hint=hint)
     groups = split_rows(table, by)
     for value in groups.values:
         scope = {by: value}
@@ -251,7 +254,7 @@ def split_rows(table: Any, by: str) -> RowGroups:
 
 def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking:
     """The board of a group that cannot be ranked, with the reason."""
-    why = Notice(code="group_not_ranked", values={"reason": " ".join(str(error).split())})
+    why = Notice(code="group_not_ranked", values={"reason": error_line(error)})
     return Ranking(method=method, settings={}, n_battles=0, notices=(why,), scope=scope)
 
 
