@@ -167,7 +167,7 @@ def command(
         judge=judge,
         dimension=dimension,
         kind=read_battle_kind(kind),
-        options=with_settings(options, settings, reliability),
+        options=with_settings(options, settings, reliability, refuse_unused=True),
         both_bad=both_bad,
         missing=missing,
         covariates=tuple(covariate or ()),

@@ -28,6 +28,8 @@ class AskedEdit:
     """The output whose image is the source; None: the item's own sources."""
     first_turn: int | None = None
     """For a pair from different chains: the first of the turns that the question covers. None: one turn."""
+    input_name: str = "source"
+    """What the images before the edit are called: `source`, or the turn that made them."""
 
 
 def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> AskedEdit:
@@ -44,15 +46,16 @@ def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[
         at = parent
     parent = _parent_with_image(at, parents)
     before = None if parent is None else parent.output_id
+    name = "source" if parent is None else f"turn {parent.turn + 1} of {len(item.turns)} (input)"
     sources = sources_of(item, at, parents)
     if first == turn:
         task, references = item.turns[turn].task or item.task, references_of(item, turn)
-        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before)
+        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before, input_name=name)
     turns = range(first, turn + 1)
     references = tuple({image.sha256: image for each in turns for image in references_of(item, each)}.values())
     tasks = {item.turns[each].task or item.task for each in turns}
     task = tasks.pop() if len(tasks) == 1 else item.task
-    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first)
+    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first, name)
 
 
 def numbered_instructions(item: Item, first: int, last: int) -> str:
