@@ -15,6 +15,8 @@ from imarena.workflows.views import WHOLE
 GROUPS = ("model", "task")
 """Columns by which agreement and alignment are also shown."""
 _RATERS = "Raters"
+CONFUSION = "Verdicts of people and of"
+"""How titles of tables of verdicts by outcome begin; a report has them as table 5 of GenArena."""
 
 
 def agreement_sections(workspace: Workspace) -> Iterator[Section]:
@@ -59,6 +61,8 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
         options = AlignOptions(by=by, leave_one_out=not by, pairs=not by)
         try:
             columns = studies.read_aligned_columns(workspace, judges, options)
+            if not all(_several(columns, name) for name in by):
+                continue
             aligned = studies.align_columns(columns, options)
         except UserError:  # no answers of judges and people on the same outputs, or the votes have no such column
             continue
@@ -70,8 +74,16 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             _title("Judges against people", by),
             (*studies.alignment_conclusions(aligned), f"Command: imarena align{chosen}{words}"),
             tuple(dict.fromkeys(texts)),
-            tables=tuple(studies.alignment_tables(aligned, by)),
+            tables=tuple(
+                table for table in studies.alignment_tables(aligned, by) if not table.title.startswith(CONFUSION)
+            ),
         )
+
+
+def _several(columns: studies.AlignedColumns, name: str) -> bool:
+    """Whether the compared answers have two or more values of a column."""
+    scored = columns.scores.labels.get(name, ()) if len(columns.ratings) else ()
+    return len({*scored, *columns.verdicts.labels.get(name, ()), *columns.votes.labels.get(name, ())} - {""}) > 1
 
 
 def _title(text: str, by: Sequence[str]) -> str:
