@@ -89,8 +89,12 @@ class DiffusersEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """Opening is required, because it loads the pipeline."""
-        return EditorTraits(opening=self.opened)
+        """Opening loads the pipeline. On a cluster each worker does so, on a GPU of its own if there is one."""
+        return EditorTraits(opening=self.opened, loads_model=True, gpus=0.0 if self.settings.device == "cpu" else 1.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Workers get the settings, and load the pipeline themselves."""
+        return type(self), (self.name, self.settings, self.shape)
 
     @property
     def params(self) -> JsonDict:

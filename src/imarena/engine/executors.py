@@ -31,6 +31,8 @@ class OpenExecutor(Generic[Q, A]):
 
     ask: Executor[Q, A]
     slots: int
+    held: Callable[[str], bytes | None] | None = None
+    """Returns a stand-in for an image that the workers can get already, by its hash; for use in questions only."""
 
 
 def read_executor(text: str) -> ExecutorKind:
@@ -71,13 +73,15 @@ async def open_executor(
         with ThreadPoolExecutor(cores) as pool:
             yield OpenExecutor(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
     elif which == "ray":
+        from imarena.engine.ray_images import ImageSender
         from imarena.engine.ray_lane import cluster, cluster_slots, ray_executor
 
         with cluster() as ray:
             most, share = cluster_slots(ray, gpus)
             slots = max(1, min(at_once or most, most, questions))
-            with ray_executor(ray, task, slots, share) as ask_cluster:
-                yield OpenExecutor(ask_cluster, slots)
+            images = ImageSender(ray.put)
+            with ray_executor(ray, task, slots, share, images) as ask_cluster:
+                yield OpenExecutor(ask_cluster, slots, images.held)
     else:
         slots = max(1, min(at_once or cores, cores, questions))
         with _lanes(partial(ProcessLane, pack_task(task)), slots) as ask:

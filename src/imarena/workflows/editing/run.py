@@ -25,7 +25,7 @@ from imarena.workflows.editing.plan import (
     missing_edits,
     named_in_folder,
 )
-from imarena.workflows.questions import Questions, SharedWork, Terms, ask, computes
+from imarena.workflows.questions import ImageLoader, Questions, SharedWork, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import OngoingRun, record_run
 
@@ -87,14 +87,15 @@ async def _edit_turns(
     """Open the editors; make the edits turn by turn."""
     planned = 0
     async with AsyncExitStack() as stack:
-        for editor in {id(editor): editor for editor in editors}.values():
-            await stack.enter_async_context(editor.traits.opened())
+        ask_editor = AskEditor(tuple(editors))
+        if settings.executor != "ray":  # there each worker opens them
+            await stack.enter_async_context(ask_editor.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = StoredOutputs(workspace)
             work = list(missing_edits(items, editors, settings, turn, known, tally))
             planned += len(work)
             ongoing.plan(planned)
-            run = _Run(workspace, tuple(editors), settings, tally, ongoing.run_id, sheet)
+            run = _Run(workspace, ask_editor, settings, tally, ongoing.run_id, sheet, ImageLoader(workspace))
             tally.stopped = await run.make(work, turn, progress)
             if tally.stopped:
                 break
@@ -105,11 +106,12 @@ class _Run:
     """Makes and writes the edits of one turn."""
 
     workspace: Workspace
-    editors: tuple[Editor, ...]
+    ask_editor: AskEditor
     settings: EditSettings
     tally: EditTally
     run_id: str
     sheet: ContactSheet | None
+    images: ImageLoader
     journals: dict[int, StepJournal] = field(default_factory=dict)
     """Journals of the edits in progress, by the `id` of the work."""
     under_way: int = 0
@@ -118,15 +120,17 @@ class _Run:
 
     async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
         """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
-        ask_editor = AskEditor(self.editors)
+        task = WorkerTask(self.ask_editor, self.ask_editor.failed)
         questions = Questions(
-            work, self._order, WorkerTask(ask_editor, ask_editor.failed), self._unshown, self._count, self._store,
+            work, self._order, task, self._unshown, self._count, self._store,
             keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
-            stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
+            images=self.images, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
+        editors = self.ask_editor.editors
         terms = Terms(
-            self.settings.executor, self.settings.concurrency, computes(*self.editors),
-            gpus=max((editor.traits.gpus for editor in self.editors), default=0.0), progress=progress
+            self.settings.executor, self.settings.concurrency, computes(*editors),
+            self.ask_editor.opened if self.settings.executor == "ray" else None,
+            gpus=max((editor.traits.gpus for editor in editors), default=0.0), progress=progress,
         )  # fmt: skip
         try:
             return (await ask(questions, terms)).stopped
@@ -162,7 +166,7 @@ class _Run:
         self._check_limit()
         self.under_way += 1
         request = request_of(
-            self.workspace, work.item, work.turn, work.mode, work.parent, work.seed, self.settings.connector,
+            self.images, work.item, work.turn, work.mode, work.parent, work.seed, self.settings.connector,
             work.history,
         )  # fmt: skip
         if work.editor.traits.needs_key:
@@ -176,7 +180,7 @@ class _Run:
         if work.editor.traits.resumable is not None:
             journal = self.journals[id(work)] = StepJournal.of(self.workspace, work)
         instruction = instruction_of(work.item, work.turn, work.mode, self.settings.connector)
-        editor_index = next(n for n, editor in enumerate(self.editors) if editor is work.editor)
+        editor_index = next(n for n, editor in enumerate(self.ask_editor.editors) if editor is work.editor)
         return EditOrder(editor_index, request, instruction, self.settings.checks, journal)
 
     def _unshown(self, work: EditWork, error: Exception) -> EditMade:

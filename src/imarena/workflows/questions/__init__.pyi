@@ -16,6 +16,7 @@ from .expected_objects import expected_objects as expected_objects
 from .expected_objects import shown_object_lists as shown_object_lists
 from .expected_objects_run import list_objects as list_objects
 from .expected_objects_run import plan_objects as plan_objects
+from .image_loading import ImageLoader as ImageLoader
 from .judging import QuestionSettings as QuestionSettings
 from .judging import judge_cases as judge_cases
 from .judging_plan import CaseWork as CaseWork
@@ -27,6 +28,7 @@ from .judging_plan import with_earlier_answers as with_earlier_answers
 from .judging_plan import work_id as work_id
 from .judging_records import reply_of as reply_of
 from .judging_runs import JudgingJob as JudgingJob
+from .judging_runs import ShownOutputs as ShownOutputs
 from .judging_runs import ask_jobs as ask_jobs
 from .judging_runs import plan_battles as plan_battles
 from .judging_runs import plan_edival as plan_edival

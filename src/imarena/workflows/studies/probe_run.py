@@ -188,13 +188,11 @@ def run_probes(
 
 def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | None = None) -> questions.JudgeReport:
     """Ask the missing questions concurrently. Stops cleanly at Ctrl-C or the cost limit; answers so far are stored."""
-    judge = job.wired.judge
+    judge, load = job.wired.judge, questions.ImageLoader(workspace)
 
     def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
-        exhibit = questions.add_context(
-            exhibit_of(workspace, case.item, case.left, case.right, job.board.parents), case
-        )
+        exhibit = questions.add_context(exhibit_of(load, case.item, case.left, case.right, job.board.parents), case)
         draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
@@ -207,7 +205,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
     )
     run = questions.JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
-        group=lambda ask: ask.unit,
+        group=lambda ask: ask.unit, images=load,
         shared=shared, finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)

@@ -14,7 +14,7 @@ from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
 from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError, suggestion
-from imarena.core.records import JsonDict
+from imarena.core.records import ImageRef, JsonDict, Usage
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
 LOCAL = "local_model"
@@ -55,9 +55,29 @@ class JudgeChat:
         self._settled = asyncio.Condition()
 
     @property
+    def local(self) -> Mapping[str, JsonValue] | None:
+        """How the model is loaded, if it runs in this process."""
+        return self._local
+
+    @property
     def runs_here(self) -> bool:
         """Whether the model runs in this process."""
         return self._local is not None
+
+    @property
+    def endpoint_name(self) -> str:
+        """The name of the endpoint in the settings."""
+        return self.endpoint.name
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """The price of this many tokens; None if it is not known."""
+        return self.endpoint.cost_usd(usage)
+
+    def image_tokens(self, image: ImageRef | None) -> float:
+        """The tokens of an image at this endpoint; for an unknown image, of a default size."""
+        if image is None:
+            return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
+        return judges.endpoint_tokens(self.endpoint, image)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -119,6 +139,23 @@ def _load_local(table: Mapping[str, JsonValue]) -> Client:
 
 
 @dataclass(frozen=True)
+class JudgeRecipe:
+    """A judge with a local model, in a form that can be sent to workers: each makes it again."""
+
+    maker: str
+    """A kind of the catalog, or `function:module:name`."""
+    options: JsonDict
+    endpoint: Endpoint
+    """How to prepare images."""
+    model: Mapping[str, JsonValue]
+
+    def make(self) -> tuple[Judge, JudgeChat]:
+        """Make the judge and its chat, which is not open."""
+        client = JudgeChat(self.endpoint, None, self.model)
+        return _maker(self.maker)(self.options, client), client
+
+
+@dataclass(frozen=True)
 class WiredJudge:
     """A judge ready to be asked."""
 
@@ -127,6 +164,8 @@ class WiredJudge:
     shape: judges.Shape
     dimension: str = "overall"
     client: JudgeChat | None = None
+    recipe: JudgeRecipe | None = None
+    """Of a judge with a local model."""
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -158,7 +197,8 @@ def wire_judge(
         )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
-    make = _own_judge(name.removeprefix(FUNCTION)) if own else judges.JUDGES.get(kind)
+    maker = name if own else kind
+    make = _maker(maker)
     card = judges.CARDS.get(kind, judges.JudgeCard(path="", shape="both", needs="nothing", about=""))
     options: JsonDict = {**table, **arguments.options}
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
@@ -172,12 +212,18 @@ def wire_judge(
     elif card.needs == "vision" and arguments.model:
         options["model"] = arguments.model
     judge = make(options, client)
-    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, client)
+    recipe = None
+    if client is not None and client.local is not None:
+        recipe = JudgeRecipe(maker, options, client.endpoint, client.local)
+    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, client, recipe)
 
 
-def _own_judge(path: str) -> judges.MakeJudge:
+def _maker(name: str) -> judges.MakeJudge:
+    if not name.startswith(FUNCTION):
+        return judges.JUDGES.get(name)
     from imarena.editors import load_function
 
+    path = name.removeprefix(FUNCTION)
     make: Any = load_function(path)
     return judges.adapt_judge_maker(path.rpartition(":")[2], make)
 

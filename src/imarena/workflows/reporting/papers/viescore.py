@@ -53,12 +53,12 @@ def ratings_by_model(data: PaperData) -> Block:
 
 def _means_by_rater(ratings: RatingColumns) -> dict[tuple[str, str, str], np.ndarray]:
     """Task, model and criterion to the mean rating of each rater."""
-    given: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    values_by_key: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     names = zip(*(ratings.labels[name] for name in ("task", "model", "criterion")), strict=True)
     for key, rater, value in zip(names, ratings.rater, ratings.value, strict=True):
         if isinstance(value, int | float):
-            given.setdefault(key, {}).setdefault(rater, []).append(float(value))
-    return {key: np.array([np.mean(values) for values in by_rater.values()]) for key, by_rater in given.items()}
+            values_by_key.setdefault(key, {}).setdefault(rater, []).append(float(value))
+    return {key: np.array([np.mean(values) for values in by_rater.values()]) for key, by_rater in values_by_key.items()}
 
 
 def against_people(data: PaperData) -> Block:
@@ -135,7 +135,7 @@ def _judge_rows(
         yield (task or "all", judge, *cells, rho, number, outputs)
 
 
-def agreement_by_gap(data: PaperData) -> Block:
+def score_gaps(data: PaperData) -> Block:
     """Agreement on the pairs that people decide, by the gap between the judge's two scores on a scale of 0 to 1000."""
     ratings, scores = data.ratings_and_scores
     about = _whole(ratings)
@@ -198,5 +198,5 @@ def _whole(ratings: RatingColumns) -> str:
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
-    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, agreement_by_gap)
+    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, score_gaps)
 }
