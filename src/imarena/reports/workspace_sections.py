@@ -35,6 +35,7 @@ STATUS_MEANINGS = {
     "timeout": "no answer in time",
     "missing_output": "no image was returned",
     "invalid_image": "the file is not a complete image",
+    "no_verdict": "an answer without an overall score or preference",
     "not_tried": "a later turn; the turn before it has no output",
 }
 

@@ -21,6 +21,7 @@ _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python"
 _SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
 """Settings that have a separate column or are shown elsewhere."""
 _SEEDS_LISTED = 10
+_WHY_NONE = "refused, unparsable, failed, timed out, or without an overall score or preference"
 _TIES = {"tie parameter per dimension": "ties have a parameter per dimension"}
 _MISSING = {"exclude": "Missing outputs are excluded.", "loss": "A missing output counts as a loss."}
 
@@ -55,7 +56,7 @@ def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: 
     if judged or failed:
         texts.append(
             f"{counted(len(status.judgments), 'judge')} answered {counted(judged, 'question')}; {failed:,} questions "
-            "have no verdict (refused, unparsable, failed or timed out) and count neither as ties nor as zeros."
+            f"have no verdict ({_WHY_NONE}) and count neither as ties nor as zeros."
         )
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
