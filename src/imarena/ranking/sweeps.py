@@ -44,7 +44,7 @@ def least_lead(units: int, level: float, per_log: float) -> float:
 
 
 def surely_above(
-    battles: Battles, swept: Mapping[int, bool], level: float, groups: Sequence[IntArray]
+    battles: Battles, swept: Mapping[int, bool], level: float, groups: Sequence[IntArray] = ()
 ) -> NDArray[np.bool_]:
     """(m, m) True if the row's model surely is above the column's; one of them is in `swept` (True: it won all).
 
@@ -64,7 +64,7 @@ def surely_above(
     for model, won in swept.items():
         rows, unit = _battles_of(battles, [model])
         share = np.unique(unit).size / rows.size
-        own = next(group for group in groups if model in group)
+        own = _group(groups, model, len(points))
         rivals = np.array([other for other in np.argsort(theta, kind="stable") if other != model and other in own])
         if not won:
             rivals = rivals[::-1]
@@ -86,7 +86,7 @@ def widened_ranks(
     """Ends of ranks within the groups, widened if the order of a swept model and another is not certain."""
     low, high = [*ends[0]], [*ends[1]]
     for model, won in swept.items():
-        own = next(group for group in groups if model in group)
+        own = _group(groups, model, len(above))
         others = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
         open_ = np.flatnonzero(others & ~(above[model] if won else above[:, model]))
         if won:
@@ -99,6 +99,11 @@ def widened_ranks(
             else:
                 high[other] = _moved(high[other], 1, at_most=own.size)
     return low, high
+
+
+def _group(groups: Sequence[IntArray], model: int, models: int) -> IntArray:
+    """The models that are in one group with this one; without groups, all."""
+    return next((group for group in groups if model in group), np.arange(models))
 
 
 def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:

@@ -9,6 +9,7 @@ from imarena.core.records import Ranking
 from imarena.reports.charts import chart_of
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
+from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_plots import METHODS, ratings_chart, wins_chart
 from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import Cell, Column, Table
@@ -179,16 +180,18 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         )
         for name, ranking in zip(names, rankings, strict=True)
     )
+    groups = [group_numbers(ranking) for ranking in rankings]
     rows = tuple(
         (
-            name, standing.rank, standing.model, standing.rating, interval_cell(standing), ranks_cell(standing),
-            count_cell(standing.battles), standing.coverage,
+            name, *([group.get(standing.model, 1)] if any(groups) else []), standing.rank, standing.model,
+            standing.rating, interval_cell(standing), ranks_cell(standing), count_cell(standing.battles),
+            standing.coverage,
         )
-        for name, ranking in zip(names, rankings, strict=True)
+        for name, ranking, group in zip(names, rankings, groups, strict=True)
         for standing in ranking.models
     )  # fmt: skip
     head = columns(
-        by, "rank", "editor", Column("rating", ".1f"), Column("interval", ".0f", "–"), Column("ranks", absent="–"),
+        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"), Column("interval", ".0f", "–"), Column("ranks", absent="–"),
         Column("battles", ","), Column("coverage", ".1%", "–"),
     )  # fmt: skip
     return Section(
