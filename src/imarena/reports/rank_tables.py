@@ -155,7 +155,13 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     noted = any(standing.note for ranking in rankings for standing in ranking.models)
     groups = [group_numbers(ranking) for ranking in rankings]
     signed = any(signature_line(ranking) for ranking in rankings)
-    names = [*scopes, *(["group"] if any(groups) else []), *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
+    names = [
+        *scopes,
+        *(["group"] if any(groups) else []),
+        *CSV_COLUMNS,
+        *(["note"] if noted else []),
+        *(["signature"] if signed else []),
+    ]
     rows: list[tuple[Cell, ...]] = []
     for ranking, group in zip(rankings, groups, strict=True):
         for standing in ranking.models:

@@ -154,9 +154,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
     return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "only one item")
 
 
-def _details(
-    battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups
-) -> JsonDict:
+def _details(battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups) -> JsonDict:
     theta = result.ratings / options.per_log
     rates = pairs.average_win_rate(theta)
     centre = result.ratings if result.centred else None

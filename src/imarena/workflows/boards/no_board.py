@@ -74,13 +74,19 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
 
 
 def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
-    """Return the error if no editor made an output, or if judges saw the outputs of only one."""
+    """Return the error if no editor made an output, no output names its editor, or judges saw those of only one."""
     if view.entries.ok.size and not view.entries.ok.any():
         return UserError(
             "There are no outputs to compare: no editor has made one yet.",
             hint="`imarena status` lists how the requests ended; run the same `imarena edit` again, or import outputs.",
         )
     names = sorted({name for name in view.entries.editor.list(np.flatnonzero(view.entries.ok)) if name})
+    if not names and view.entries.ok.size:
+        return UserError(
+            "The outputs of this workspace do not name the models that made them, so the models cannot be ranked.",
+            hint="`imarena align` compares judges with people on these outputs. For a leaderboard, import outputs that "
+            "name their models (column `editor`).",
+        )
     if chosen.judges and len(names) == 1:
         return UserError(
             f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",

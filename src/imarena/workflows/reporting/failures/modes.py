@@ -165,7 +165,9 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
     group = (cast.campaign.of.astype(np.int64) + 1) * (dataset.max(initial=0) + 1) + dataset
     tagged = alone[np.isin(group[alone], np.unique(group[[row for row, _ in marked]]))] if marked else alone[:0]
     rated = {entries.id_of(place) for place in np.unique(cast.left[tagged]).tolist()}
-    listed = [(entries.id_of(int(cast.left[row])), issue) for row, issues in marked if cast.counts[row] for issue in issues]
+    listed = [
+        (entries.id_of(int(cast.left[row])), issue) for row, issues in marked if cast.counts[row] for issue in issues
+    ]
     return rated, listed
 
 
