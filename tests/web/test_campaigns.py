@@ -193,7 +193,7 @@ def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> N
     assert "/join#" in link
     crowd = run("-w", "arena", "campaign", "invite", "first", "--people", 9, "--person-param", "PROLIFIC_PID").out
     assert (
-        "No server is running. If it will use another address, replace http://127.0.0.1:8000 in the link by it."
+        "No server is running. If it will use another address, replace http://127.0.0.1:8000 in the link with that address."
         in run("-w", "arena", "campaign", "invite", "first").err
     )
     assert "/join?PROLIFIC_PID={{%PROLIFIC_PID%}}#" in crowd, "a crowd platform puts the person's id in this place"

@@ -190,7 +190,7 @@ def _bias(
     if not len(score) or reach is None:
         return None, None, "no scored output has a rating"
     if judge in options.lower_is_better:
-        return None, None, "low scores are good, so that their distance from ratings means nothing"
+        return None, None, "lower scores are better, so a difference from ratings has no meaning"
     own, theirs = ranges
     if own and theirs:
         low, high = theirs

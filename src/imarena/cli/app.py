@@ -25,7 +25,7 @@ _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start here": {
-        "demo": ("serving.demo", "Run the whole path on the bundled benchmark, offline."),
+        "demo": ("serving.demo", "Run the complete workflow on the bundled benchmark, offline."),
         "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
         "score": ("questions.score", "Score one edit, without a workspace."),
         "init": ("upkeep.init", "Create a workspace."),

@@ -168,6 +168,6 @@ def check_reachable(endpoint: Endpoint) -> None:
         else:
             return
     raise UserError(
-        f"Nobody answers at the endpoint: {why}.",
+        f"Cannot reach the endpoint: {why}.",
         hint="Start the server, or correct the address and its port; then run the same command again.",
     )

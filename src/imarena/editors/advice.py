@@ -7,7 +7,7 @@ from imarena.core.records import Status
 from imarena.editors.folder import NO_FILE
 from imarena.editors.function import RAISED
 
-AGAIN = "The same command asks again for what is missing, and for nothing else."
+AGAIN = "Run the same command to ask again only for the missing outputs."
 ADVICE: Mapping[str, str] = package_yaml("imarena.editors", "advice.yaml")
 """Advice by status."""
 OF_FOLDERS = (

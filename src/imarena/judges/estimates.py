@@ -273,8 +273,8 @@ def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tup
         tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} per verdict"
     else:
         tokens = (
-            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
-            f"{_reply_tokens(asked)} tokens a reply; a first small run measures them"
+            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels, "
+            f"{_reply_tokens(asked)} tokens per reply; a small first run replaces them by measured values"
         )
     if asked.runs_here:
         return requests, tokens, "the model runs here: no cost"

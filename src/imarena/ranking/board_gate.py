@@ -33,7 +33,7 @@ def check_below_rules(texts: Iterable[str]) -> None:
     """Reject rules that do not name two models, before anything is computed."""
     for text in texts:
         if not _splits(text):
-            raise UserError(f"'{text}' is not a rule of this gate.", hint=_HINT)
+            raise UserError(f"Unknown rule '{text}' for --fail-if.", hint=_HINT)
 
 
 def read_below_rules(texts: Iterable[str], models: Sequence[str]) -> list[BelowRule]:

@@ -84,6 +84,7 @@ from .site.pages import Site as Site
 from .site.pages import SiteBoard as SiteBoard
 from .site.pages import SiteExample as SiteExample
 from .site.pages import SiteImage as SiteImage
+from .site.pages import SiteInput as SiteInput
 from .site.pages import WinCounts as WinCounts
 from .site.writing import write_site_pages as write_site_pages
 from .site.writing import write_site_part as write_site_part

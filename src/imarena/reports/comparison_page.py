@@ -88,7 +88,7 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
     if verdict.settled:
         return f"You do not need more items to decide which one is better.{shown if verdict.detectable_elo else ''}"
     if verdict.more_items is None:
-        return f"The two look the same so far{_plain_difference(verdict)}."
+        return f"The estimated difference is 0{_plain_difference(verdict)}."
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
 
 

@@ -85,7 +85,7 @@ def stability_text(ranking: Ranking) -> str:
     if isinstance(stability.get("rank_std"), float):
         parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
     if isinstance(stability.get("accuracy"), float):
-        parts.append(f"decided battles that the board predicts {stability['accuracy']:.1%}")
+        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%}")
     within = " (within groups)" if len(ranking.groups) > 1 else ""
     return f"Stability{within}: {'; '.join(parts)}" if parts else ""
 
@@ -108,7 +108,7 @@ def neighbours_table(ranking: Ranking) -> Table:
         Column("met", ","),
         Column("battles needed", ",", absent="–"),
     )
-    return Table(head, rows, "Neighbours: direct battles that find the difference 4 times in 5 (5% level)")
+    return Table(head, rows, "Neighbours: direct battles needed to detect the difference (80% power, 5% level)")
 
 
 def _sure(probability: float | None, rounds: Any) -> Cell:

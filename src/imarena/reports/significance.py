@@ -103,7 +103,7 @@ def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not
         "editor", "compared with", Column("difference", ".1f"), Column(f"{level} interval from", ".1f", "–"),
         Column("to", ".1f", "–"), "significant",
     )  # fmt: skip
-    notes = ["Difference: how many rating points the first editor is ahead. –: the data give no such end."]
+    notes = ["Difference: how many rating points the first editor is ahead. –: the data do not bound this end."]
     if any(pair.settled and (pair.low is None or pair.low <= 0) for pair in pairs):
         notes.append(
             "An editor that won or lost every battle is also compared by its battles against all editors: the interval "

@@ -100,7 +100,7 @@ def overview_section(
             Column("animated", ","),
         ),
         rows,
-        "What each editor was asked for",
+        "Requested outputs",
         _overview_notes(states, images, outputs),
     )
     kinds = sorted({state for row in judgments.values() for state in row}, key=lambda s: (s != "ok", s))
@@ -108,7 +108,7 @@ def overview_section(
         columns("judge", *(Column(kind, ",") for kind in kinds)),
         tuple((judge, *(row.get(kind, 0) for kind in kinds)) for judge, row in judgments.items()),
         "Questions to each judge",
-        (_with_meanings("Each question counts once, by its answer or by how the newest attempt ended", kinds),),
+        (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
     return Section("Outputs and questions", tables=tuple(table for table in (made, judged) if table.rows))
 

@@ -14,7 +14,7 @@ from imarena.stats.ratings import NO_PAIR, Ratings, check_columns, round_values
 Weights = Literal["none", "linear", "quadratic"]
 
 NO_ORDER = "the values are labels without an order"
-NO_VARIATION = "no variation: all ratings are equal, so that chance alone would agree as well"
+NO_VARIATION = "no variation: all ratings are equal, so chance alone would agree as well"
 
 
 def fleiss_kappa(ratings: Ratings) -> Figure:

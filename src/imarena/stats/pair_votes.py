@@ -19,7 +19,7 @@ from imarena.stats.ratings import NO_PAIR, Ratings
 
 PAIR_CODES = {"left": 0.0, "right": 1.0, "tie": 2.0, "both_bad": 3.0}
 """The value of each outcome."""
-ALL_TIES = "no variation: all votes call the same kind of tie, so that chance alone would agree as well"
+ALL_TIES = "no variation: all votes are the same kind of tie, so chance alone would agree as well"
 ONE_UNIT = "only one pair has two votes for a side and nobody calls a tie, so that there is no disagreement to expect"
 NAMED = "averaged over both ways to name the sides of each pair"
 

@@ -98,7 +98,7 @@ def test_items_without_a_source_and_of_several_turns_are_shown(imarena: Imarena,
     assert "first<br>then" in told
     lone = imarena("-w", root, "edit", "-e", "classical", "--mode", "multi-turn", "-i", "words", code=2)
     assert "one turn" in lone.err
-    assert "1 item of several turns is left out" in imarena("-w", root, "edit", "-e", "classical", "--dry-run").err
+    assert "1 multi-turn item is skipped" in imarena("-w", root, "edit", "-e", "classical", "--dry-run").err
 
 
 def test_nothing_on_the_page_is_taken_for_markup() -> None:

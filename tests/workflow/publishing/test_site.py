@@ -107,7 +107,7 @@ def test_nothing_private_and_no_image_without_a_licence(made: Path) -> None:
             item = items[battle[0]]
             licensed = int(item["key"].removeprefix("item-")) % 4 != 3
             assert (battle[3] is not None) is (battle[4] is not None) is licensed
-            assert all((image is not None) is licensed for image in item["sources"])
+            assert all((image is not None) is licensed for _, image in item["inputs"])
     assert "12 images: no licence is stated" in (made / "out/about.html").read_text()
 
 

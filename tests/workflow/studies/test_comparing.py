@@ -141,4 +141,4 @@ def test_columns_of_the_table_may_have_other_names(imarena: Imarena, data: Path)
 def test_without_items_the_message_says_what_they_are(imarena: Imarena) -> None:
     told = imarena("compare", "old", "new", code=2).err
     assert "--items items.csv" in told
-    assert "key (the files are called KEY.png), instruction" in told
+    assert "key (outputs are called KEY.png), instruction" in told

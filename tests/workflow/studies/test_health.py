@@ -206,7 +206,7 @@ def test_a_judges_own_marks_meet_the_criterion_of_their_name(imarena: Imarena, a
     assert figures["marker"] < 0
     assert figures[f"marker: {criterion}"] > 0
     told = imarena("-w", "a", "health", "--judge", "marker").out
-    assert "Do its marks follow people's on the same criterion?" in told
+    assert "Do its scores correlate with people's ratings on the same criterion?" in told
 
 
 def test_drift_says_what_changed_between_two_forms() -> None:

@@ -78,7 +78,7 @@ def test_imagenworld_has_an_overall_row_with_its_bias_on_a_named_scale(imarena: 
     shown = imarena("-w", "a", "align", "--judge", "gemini", "--rounds", "0").out
     assert "bias scale" in shown
     assert "0 to 1, after mapping both ranges" in shown
-    assert "overall: the mean of each rater's marks" in shown
+    assert "overall: the mean of each rater's ratings" in shown
     board = imarena("-w", "a", "--json", "rank", "--source", "people", "--rounds", "0").json
     assert board["n_battles"] == 4
 

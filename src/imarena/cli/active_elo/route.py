@@ -79,7 +79,7 @@ def gold(
     share: Annotated[float, typer.Option("--share", help="Share of the items to set aside.")] = 0.1,
     seed: Seed = 0,
 ) -> None:
-    """Set a gold set aside: items that neither calibration nor routing uses."""
+    """Reserve a gold set: items that calibration and routing never use."""
     from imarena.workflows.active_elo import freeze_gold
 
     with session_workspace(context) as workspace:
@@ -116,11 +116,14 @@ def plan(
     rows: tuple[tuple[Cell, ...], ...] = (
         ("votes so far; plus repeats and gold", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
         (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
-        (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(wanted.votes_needed)),
+        (
+            f"votes until all models are within +-{target:g}, spread evenly (--policy random)",
+            _number(wanted.votes_needed),
+        ),
         ("likely between", _likely_text(wanted)),
         ("votes per rater", _number(wanted.votes_per_rater)),
         (f"cost, at {cost_vote:g} a vote", None if wanted.cost is None else Number(wanted.cost, ",.2f")),
-        ("battles here; votes that can still be had", f"{wanted.battles:,}; {wanted.votes_left:,}"),
+        ("battles available; votes still possible", f"{wanted.battles:,}; {wanted.votes_left:,}"),
         (f"chance that the best {len(vote_plan.top)} are in order", Number(vote_plan.top_confidence, ".3f")),
         (f"stop asking (that chance is {confidence:g} or more)", "yes" if vote_plan.stop else "no"),
     )
@@ -135,7 +138,7 @@ def plan(
         Table(
             columns("model", Column("rating", ".0f"), Column("now +-", ".0f"), "votes"),
             models,
-            f"By model: votes on the whole board, asked evenly, until this one is within +-{target:g}",
+            f"By model: votes on the whole board, spread evenly, until this one is within +-{target:g}",
         ),
         Table(columns("family", "pairs", "routed", Column("rate", ".3f", "–")), families, "Deferral by family"),
     ]
@@ -159,7 +162,7 @@ def assign(
     tau: Tau = None,
     delta: Delta = None,
     deferral: Deferral = 0.337,
-    new_models: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
+    new_models: Annotated[str, typer.Option("--place", help="Ask only about these new models; comma-separated.")] = "",
     stop_top: Annotated[int, typer.Option("--stop-top", min=0, help="Stop when the best K are in order.")] = 0,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of --stop-top.")] = 0.95,
     cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: cost of a vote.")] = 0.1,
@@ -240,7 +243,10 @@ def rank_again(
     judge: Judge = None,
     settings: Annotated[
         str,
-        typer.Option("--settings", help="Some of corrected, active-elo, mixture, human, judge, gold; or all."),
+        typer.Option(
+            "--settings",
+            help="One or more of corrected, active-elo, mixture, human, judge, gold, or all; comma-separated.",
+        ),
     ] = "corrected",
     reward: Annotated[str | None, typer.Option("--reward", help="Another judge, with its own board.")] = None,
     by_family: Annotated[bool, typer.Option("--by-family", help="One board per task family.")] = False,

@@ -21,7 +21,7 @@ def describe_images(
         Path | None, typer.Option("--output", "-O", help="The table to write (default: metadata.csv in the folder).")
     ] = None,
 ) -> None:
-    """Write a table with one row per image of a folder; fill in what each image shows, then `curate run` reads it.
+    """Write a table with one row per image of a folder. Describe each image in it; `curate run` reads the table.
 
     Write the things that an image shows in the column `shows`. They count even if no detector finds them. The column
     `seen` lists what the tools found and is not read back. An existing table is never overwritten.

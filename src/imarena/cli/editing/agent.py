@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Edit one image with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
 
-    Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the images are stored.
+    Needs no workspace. Inside one (or with -w DIR), names from its imarena.toml can be used and the images are stored.
     """
     from imarena.core.records import Status
     from imarena.workflows.editing import choose_agent, run_agent, workspace_for

@@ -27,7 +27,7 @@ def command(
     yes: Yes = False,
     latex: Latex = False,
 ) -> None:
-    """What each stage of CV-Agent adds: the editor alone, with understanding, with planning, and in a closed loop.
+    """Measure what each stage of CV-Agent adds: the editor alone, with understanding, with planning, in a closed loop.
 
     Edits the items with all four settings, compares the outputs and ranks the settings. The report has the table.
     """

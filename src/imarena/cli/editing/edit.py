@@ -100,9 +100,9 @@ def command(
         eligible = editing.choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, unstored=unstored)
         chosen, unfit = editing.items_in_modes(eligible, modes, limit)
         if unfit:
-            kind = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
+            kind = "multi-turn" if modes == (Mode.SINGLE,) else "single-turn"
             stderr().print(
-                f"{counted(unfit, 'item')} {kind} {plural('is', unfit)} left out: --mode all takes them too."
+                f"{counted(unfit, f'{kind} item')} {plural('is', unfit)} skipped. Add --mode all to include them."
             )
         settings = editing.EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,

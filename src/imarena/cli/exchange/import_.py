@@ -29,7 +29,7 @@ def command(
     columns: ItemColumns = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
-    """Import records. Importing twice changes nothing; what is left out is listed by cause (exit code 3)."""
+    """Import records. Importing twice changes nothing. Skipped rows are listed by cause (exit code 3)."""
     from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:

@@ -28,8 +28,7 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         "-j",
-        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable (default: "
-        "builtin; `edival score`: edival).",
+        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable (default: builtin).",
     ),
 ]
 Listing = Annotated[bool, typer.Option("--list", help="List the judges.")]
@@ -292,7 +291,10 @@ def _show(console: Console, reports: "Sequence[JudgeReport]", dry_run: bool) -> 
     if dry_run:
         console.print("Nothing was asked.")
     for report in reports:
-        counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
+        counts = (
+            ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items()))
+            or "nothing left to ask"
+        )
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         again = f" ({report.shared:,} more answered from identical images)" if report.shared else ""

@@ -35,8 +35,8 @@ def command(
 ) -> None:
     """Measure how far an output is from its source: SSIM, PSNR, colour difference and more. Needs no workspace.
 
-    With --mask, each metric is also given inside and outside of the region. A figure of one region does not depend on
-    what the output shows in the other one.
+    With --mask, each metric is also given inside and outside the region. The value of one region ignores the pixels
+    of the other.
     """
     from imarena.reports.tables import Column, Table
     from imarena.workflows.questions import measure_edit

@@ -34,7 +34,7 @@ def command(
     """List the objects that a correct output shows, for raters to tick and judges to see.
 
     With --endpoint (or --base-url and --model) a model is asked; without, the built-in reader lists what the
-    instruction names. Resumes: what was listed is not asked again; failures are.
+    instruction names. The same command resumes: listed items are skipped, failed ones are asked again.
     """
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister

@@ -156,7 +156,8 @@ def invite(
         )
         if here is None:
             stderr().print(
-                f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link by it.",
+                f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link with "
+                "that address.",
                 soft_wrap=True,
             )
         elif "//0.0.0.0" in here or "//[::]" in here:

@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    directory: Annotated[
-        Path | None, typer.Argument(help="The demo's workspace, or use --workspace.", show_default="imarena-demo")
-    ] = None,
+    directory: Annotated[Path | None, typer.Argument(help="Workspace folder.", show_default="imarena-demo")] = None,
     full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Also serve it, from the first outputs on: vote and view boards.")
     ] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
 ) -> None:
-    """Run the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
+    """Run the complete workflow on the bundled benchmark, offline: from items and outputs to ranking and report."""
     from imarena.workflows.demo import demo, next_steps
     from imarena.workflows.serving import first_campaign, need_port, need_web, run_background_server
 
@@ -87,8 +85,8 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
         if done.tau:
             values = "; ".join(f"{title} {value:.2f}" for title, value in done.tau.items())
             console.print(
-                "The true order of these editors is known. Kendall's tau between it and each board (1: the same order):"
-                f" {values}. studio-flaky is excluded: its place depends on how its missing outputs count."
+                "The true order of these editors is known. Kendall's tau of each board with it (1: identical): "
+                f"{values}. studio-flaky is excluded: its place depends on how its missing outputs count."
             )
         console.print(f"\nOpen the report in a browser: {done.report.resolve()}\n\nTry next:")
         for line in steps:

@@ -78,9 +78,10 @@ def command(
 
     if items is None:
         raise UserError(
-            "compare needs to know what was asked for: --items items.csv.",
-            hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (an image "
-            "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
+            "Name the table of items: --items items.csv.",
+            hint="It has a row per item: key (outputs are called KEY.png), instruction and source (an image path "
+            "relative to the table). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then "
+            "`battle`.",
         )
     studies.check_level(level)
     rules = studies.read_comparison_rules(fail_if or ())

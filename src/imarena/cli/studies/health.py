@@ -46,8 +46,8 @@ def command(
 ) -> None:
     """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
 
-    With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge about
-    pairs, in both orders. Answers are kept: the next call continues where this one stopped.
+    With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge is
+    asked about pairs, in both orders. Answers are kept: the next call continues where this one stopped.
     """
     from imarena.workflows.questions import read_findings
     from imarena.workflows.studies import judge_health_report, judge_probes, plan_probes, run_probes

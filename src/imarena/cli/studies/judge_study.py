@@ -21,9 +21,8 @@ def command(
 ) -> None:
     """Compare pointwise and pairwise judging: the judge studies of GenArena on the data of a workspace.
 
-    Accuracy with people, boards by track, self-consistency, ranks, confusion with ties, and score differences. A judge
-    that scores and one that compares belong together where both ask the same model. What needs more data is listed
-    with the command that makes it.
+    Accuracy with people, boards by track, self-consistency, ranks, confusion with ties, score differences. Pointwise
+    and pairwise judges are paired if they ask the same model. Tables without data name the command that makes them.
     """
     from imarena.workflows.reporting import judge_study, read_leaderboard
 

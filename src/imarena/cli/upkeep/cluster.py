@@ -10,12 +10,12 @@ from imarena.cli.console import Exit, command_group, emit, print_tables, session
 if TYPE_CHECKING:
     from imarena.workflows.upkeep import ClusterReport
 
-app = command_group("A Ray cluster: check.")
+app = command_group("Check a Ray cluster.")
 
 
 @app.callback()
 def commands() -> None:
-    """A Ray cluster: check."""
+    """Check a Ray cluster."""
 
 
 @app.command("check")

@@ -21,7 +21,7 @@ def command(
         bool, typer.Option("--items", help="List the items and the file names that `edit -e folder:PATH` reads.")
     ] = False,
 ) -> None:
-    """Print counts by stage, status and editor, and what the next run would do."""
+    """Print counts by editor, judge, rater and status."""
     from imarena.workflows.editing import item_files
 
     with session_workspace(context) as workspace:
@@ -71,7 +71,7 @@ def _tables(summary: WorkspaceStatus) -> list[Table]:
     if summary.votes:
         tables.append(_counts("votes by rater", summary.votes))
     if summary.missing:
-        tables.append(_counts("not ok: retried when the same command runs again", summary.missing))
+        tables.append(_counts("failed: the command that asked retries them", summary.missing))
     return tables
 
 

@@ -122,5 +122,5 @@ def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:
     """Explain how to choose a source or a judge: by a command-line option, or by a filter of the page."""
     if medium == "page":
         names = {"people": "People", "judge": "Judge", "all": "People and judges"}
-        return f"“Judge”: {judge}" if judge else f"“Verdicts of”: {names.get(source, source)}"
+        return f"“Judge”: {judge}" if judge else f"“Votes and judgments of”: {names.get(source, source)}"
     return f"--judge {judge}" if judge else f"--source {source}"

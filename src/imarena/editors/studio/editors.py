@@ -32,8 +32,8 @@ RECIPES: dict[str, Callable[[StudioRequest], recipes.Made]] = {
 QUALITY_ORDER = tuple(name for name in RECIPES if name != "flaky")
 """From best to worst. The place of `flaky` depends on how missing outputs count."""
 STRANGER = (
-    "This editor draws the bundled 'studio' items only, and this image with these words is none of them; "
-    "for images of your own use another editor, such as classical (`imarena edit --list` shows all)."
+    "Studio editors edit only the bundled 'studio' items. For your own images use another editor, such as classical "
+    "(`imarena edit --list` shows all)."
 )
 
 

@@ -70,7 +70,7 @@ _REST = re.compile(r"\b(?:everything|all|rest|else|others?|background|remaining|
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
     " replaced or moved is inferred from where and how the pixels changed",
-    "does not know faces, styles, physics or taste",
+    "cannot judge faces, styles, physics or beauty",
 )
 
 

@@ -241,7 +241,7 @@ def need_chat(chat: Chat | None, kind: str) -> Chat:
     """Return the chat, or raise an error that says how to give one."""
     if chat is None:
         raise UserError(
-            f"The judge '{kind}' asks a model and was given none.",
+            f"The judge '{kind}' needs a model, and none is set.",
             hint="Give an address and a model, for example --base-url http://localhost:8000/v1 --model Qwen3-VL-8B.",
         )
     return chat

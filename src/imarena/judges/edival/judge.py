@@ -82,7 +82,9 @@ class EdiValJudge:
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Score `exhibit.left`; `refused` with a reason if the tools cannot decide."""
         if exhibit.right is not None:
-            raise UserError("edival scores one output and got two.", hint="Boards pair its scores by themselves.")
+            raise UserError(
+                "edival scores one output and got two.", hint="Boards turn its scores into pairs automatically."
+            )
         planned = exhibit.planned
         if planned is None:
             return Verdict(Status.REFUSED, error="The item has no plan of objects and turns.")

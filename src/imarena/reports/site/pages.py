@@ -111,12 +111,21 @@ class SiteImage:
 
 
 @dataclass(frozen=True)
+class SiteInput:
+    """An image that an output was made from: a source, a reference, or the output of an earlier turn."""
+
+    caption: str
+    image: SiteImage | None
+    """None: not published."""
+
+
+@dataclass(frozen=True)
 class SiteExample:
     """An output of a model, and its results against other models' outputs for the same item."""
 
     key: str
     instruction: str
-    source: SiteImage | None
+    inputs: tuple[SiteInput, ...]
     output: SiteImage | None
     counts: WinCounts
     credit: str = ""

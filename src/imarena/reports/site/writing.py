@@ -49,6 +49,7 @@ def _explorer_facts(site: Site) -> dict[str, Any]:
         "boards": [board.title for board in site.boards],
         "labels": list(site.labels),
         "parts": site.parts,
+        "battles": site.battles,
     }
 
 

@@ -90,7 +90,7 @@ const imarenaSite = (() => {
     const labels = Object.entries(item.labels).map(([name, value]) => `${name}: ${value}`);
     box.append(make("p", [`Item ${item.key}`, item.turn, ...labels, item.credit].filter(Boolean).join(" · "), "note"));
     const images = make("div", undefined, "images");
-    item.sources.forEach((image) => images.append(figure(image, `Source image of ${item.key}`, "source")));
+    item.inputs.forEach(([caption, image]) => images.append(figure(image, `Image of ${item.key}: ${caption}`, caption)));
     [1, 2].forEach((side) =>
       images.append(figure(battle[2 + side], `Output of ${names[side - 1]} for ${item.key}`, modelLink(battle[side]))));
     box.append(images);
@@ -132,8 +132,9 @@ const imarenaSite = (() => {
       $("state").textContent = `The battles cannot be shown: ${error.message}. Is the folder complete?`;
       return;
     }
-    const rest = restOf(wanted), known = rest.unread === 0, all = (shown + rest.found).toLocaleString("en");
-    const ended = known && rest.found === 0;
+    const rest = restOf(wanted), free = Object.values(wanted).every((value) => value === "");
+    const known = free || rest.unread === 0, all = (free ? facts.battles : shown + rest.found).toLocaleString("en");
+    const ended = rest.unread === 0 && rest.found === 0;
     $("more").hidden = ended;
     if (ended) $("state").textContent = shown === 0 ? "No battle fits these filters."
       : `${all} matching ${shown === 1 ? "battle" : "battles"}, all shown.`;

@@ -238,7 +238,7 @@ def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]
     if stated is None:
         return None, "its price is not known: set usd_per_image", None
     if stated == 0.0:
-        return 0.0, "free: runs on this machine, or its stated price is 0", None
+        return 0.0, "free: local, or its price is 0", None
     if as_of is not None:
         old = price_age(as_of, datetime.now(UTC).date())
         source = editor.traits.price_from

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Mode
-from imarena.reports import SiteImage, write_site_part
+from imarena.reports import SiteImage, SiteInput, write_site_part
 from imarena.reports.tables import printable
 from imarena.workflows.publishing.site_images import SiteImages
 from imarena.workflows.views import BOTH_BAD, LEFT, MIRRORED, RIGHT, BattleColumns, Entries
@@ -69,11 +69,11 @@ class SiteBattles:
         entries = self.entries
         return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
 
-    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteImage | None, ...]]:
+    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
         item_id = self.entries.item_id[self.entries.item[left]]
         return self.images.asked(item_id, self.entries.id_of(left), self.entries.id_of(right))
 
-    def _item(self, output: int, instruction: str, sources: tuple[SiteImage | None, ...]) -> dict[str, Any]:
+    def _item(self, output: int, instruction: str, inputs: tuple[SiteInput, ...]) -> dict[str, Any]:
         item_id, turn, _ = self._unit(output)
         shown = self.images.items[item_id]
         mode = self.images.published[self.entries.id_of(output)].mode
@@ -86,7 +86,7 @@ class SiteBattles:
             "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
             "labels": labels,
             "credit": printable(shown.credit),
-            "sources": [_image(image) for image in sources],
+            "inputs": [[one.caption, _image(one.image)] for one in inputs],
         }
 
 

@@ -1,6 +1,6 @@
 """Items and images of a site: those that pass the filter of `publish`, as small copies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +9,11 @@ import numpy as np
 from imarena.core import InvalidImage, Progress, sha256_hex
 from imarena.core.records import Item, Mode, Output
 from imarena.images import preview
-from imarena.reports import SiteExample, SiteImage, WinCounts
-from imarena.storage import Workspace
+from imarena.reports import SiteExample, SiteImage, SiteInput, WinCounts
+from imarena.storage import Workspace, item_images
 from imarena.workflows.publishing.record_redaction import RecordRedaction
 from imarena.workflows.serving import ResultExample
-from imarena.workflows.views import BattleColumns, Entries, asked_edit, instruction_of
+from imarena.workflows.views import BattleColumns, Entries, asked_edit
 
 _CREDITS = ("attribution", "author", "creator", "photographer", "title", "landing_url", "source_url", "url")
 """Imported columns that licences require to be named."""
@@ -21,10 +21,13 @@ _CREDITS = ("attribution", "author", "creator", "photographer", "title", "landin
 
 @dataclass(frozen=True)
 class SiteItem:
-    """A published item with its source images."""
+    """A published item with its images."""
 
     item: Item
-    sources: tuple[SiteImage | None, ...]
+    images: Mapping[str, SiteImage | None]
+    """By the SHA-256 of the published image."""
+    withheld: tuple[int, int]
+    """Number of source and reference images that are not published."""
     credit: str
 
 
@@ -65,9 +68,10 @@ class SiteImages:
         for item in workspace.store.records(Item):
             if item.item_id in items:
                 published, pictures = self.redaction.item(item)
-                images = [self._write(data) for data in pictures[: len(published.sources)]]
-                absent = [None] * (len(item.sources) - len(images))
-                self.items[item.item_id] = SiteItem(published, (*images, *absent), _credit(published))
+                named = (image.sha256 for image in item_images(published))
+                images = {name: self._write(data) for name, data in zip(named, pictures, strict=True)}
+                withheld = (len(item.sources), len(item.references)) if not pictures else (0, 0)
+                self.items[item.item_id] = SiteItem(published, images, withheld, _credit(published))
                 progress("items", len(self.items), len(items))
         for output in workspace.store.records(Output):
             if output.output_id in outputs:
@@ -76,24 +80,24 @@ class SiteImages:
                 self.outputs[output.output_id] = None if picture is None else self._write(picture)
                 progress("outputs", len(self.outputs), len(outputs))
 
-    def asked(self, item_id: str, left_id: str, right_id: str) -> tuple[str, tuple[SiteImage | None, ...]]:
-        """Return the instruction and the source images of a battle, as judges and raters see them."""
-        item, sides = self.items[item_id], [self.chains.get(one, self.published[one]) for one in (left_id, right_id)]
-        asked = asked_edit(item.item, sides[0], sides[1], self.chains)
-        return asked.instruction, item.sources if asked.before is None else (self.outputs.get(asked.before),)
-
-    def instruction(self, item_id: str, output_id: str) -> str:
-        """Return the instruction for an output."""
-        output = self.published[output_id]
-        return instruction_of(self.items[item_id].item, output.turn, output.mode)
+    def asked(self, item_id: str, left_id: str, right_id: str | None = None) -> tuple[str, tuple[SiteInput, ...]]:
+        """Return the instruction and the input images of an output or a battle, as judges and raters see them."""
+        item = self.items[item_id]
+        sides = [self.chains.get(one, self.published[one]) for one in (left_id, right_id) if one is not None]
+        asked = asked_edit(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
+        absent = [(None,) * number for number in item.withheld]
+        references = _captioned("reference", [item.images[image.sha256] for image in asked.references] or absent[1])
+        if asked.before is not None:
+            return asked.instruction, (SiteInput("earlier turn", self.outputs.get(asked.before)), *references)
+        sources = [item.images[image.sha256] for image in asked.sources] or absent[0]
+        return asked.instruction, (*_captioned("source", sources), *references)
 
     def example(self, one: ResultExample) -> SiteExample:
         """Return an example for a model page."""
         item, counts = self.items[one.item_id], one.counts
         return SiteExample(
             item.item.key,
-            self.instruction(one.item_id, one.output_id),
-            next(iter(item.sources), None),
+            *self.asked(one.item_id, one.output_id),
             self.outputs[one.output_id],
             WinCounts(counts.wins, counts.losses, counts.ties + counts.both_bad),
             item.credit,
@@ -110,6 +114,12 @@ class SiteImages:
             (self.folder / name).write_bytes(small.data)
             self._written[name] = SiteImage(f"images/{name}", small.width, small.height)
         return self._written[name]
+
+
+def _captioned(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput, ...]:
+    if len(images) == 1:
+        return (SiteInput(name, images[0]),)
+    return tuple(SiteInput(f"{name} {number}", image) for number, image in enumerate(images, 1))
 
 
 def _credit(item: Item) -> str:

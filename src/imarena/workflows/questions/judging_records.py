@@ -61,9 +61,8 @@ def check_comparison(judge: Judge, verdict: Verdict) -> Verdict:
         return verdict
     if verdict.score is not None:
         raise NotCompared(
-            f"The judge '{judge.name}' gave a score where it was to prefer one of two outputs: nothing of that is "
-            "stored.",
-            hint="Ask it with `imarena judge` and the same --judge: boards pair its scores by themselves. "
+            f"The judge '{judge.name}' returned a score instead of a preference. Nothing was stored.",
+            hint="Ask it with `imarena judge` and the same --judge: boards turn its scores into pairs automatically. "
             "A judge that compares gives a Verdict with a `preference`.",
         )
     message = "The judge gave no preference between the two outputs."

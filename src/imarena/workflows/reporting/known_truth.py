@@ -87,7 +87,7 @@ def _section(
     ]
     if agreement:
         text.append(
-            f"Kendall's tau between each board and the true order (1: the same order): {agreement}."
+            f"Kendall's tau of each board with the true order (1: identical): {agreement}."
             " studio-flaky is excluded: its true place depends on how its missing outputs count."
         )
     head = columns(

@@ -185,7 +185,7 @@ def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
         number = int(shown[ratings.output[ratings.of(criterion)]].sum())
         rows += [(f"ratings, {criterion}", number)] if number else []
     if ratings.rule and rows:
-        rows.append((f"overall: the {ratings.rule.replace('-', ' ')} of each rater's marks", None))
+        rows.append((f"overall: the {ratings.rule.replace('-', ' ')} of each rater's ratings", None))
     return Table(columns("people", Column("number", ",")), tuple(rows), "Raters' votes and ratings")
 
 

@@ -89,7 +89,7 @@ def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
     known = {str(rule): rule for rule in COMPARISON_RULES}
     for text in texts:
         if text.strip().casefold() not in known:
-            raise UserError(f"'{text}' is not a rule of this gate.", hint=suggestion(text, COMPARISON_RULES))
+            raise UserError(f"Unknown rule '{text}' for --fail-if.", hint=suggestion(text, COMPARISON_RULES))
     return tuple(dict.fromkeys(known[text.strip().casefold()] for text in texts))
 
 

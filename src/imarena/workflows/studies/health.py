@@ -103,7 +103,7 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         share = proportion_figure(
             "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
         )
-        health.add("In how many outputs did it see words that address a judge?", share)
+        health.add("Share of outputs in which this judge found text addressed to it", share)
     form = content_id("form", *json.loads(answers.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
@@ -257,7 +257,9 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
         own = group.judge.removesuffix(f": {group.criterion}")  # its own mark of this criterion, not its headline score
         if own not in named:
             continue
-        question = "Do its marks follow people's on the same criterion?" if own != group.judge else FOLLOWS
+        question = (
+            "Do its scores correlate with people's ratings on the same criterion?" if own != group.judge else FOLLOWS
+        )
         for name, value in (("spearman", group.spearman), ("kendall_accuracy", group.kendall_accuracy)):
             reason = (group.reason or "") if value is None else ""
             ends = group.interval.get(name, NO_INTERVAL)

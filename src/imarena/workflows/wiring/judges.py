@@ -231,7 +231,7 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
         name = arguments.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
         if not name:
             raise UserError(
-                f"The judge '{kind}' asks a model and was given none.",
+                f"The judge '{kind}' needs a model, and none is set.",
                 hint="Give --endpoint NAME of imarena.toml, --base-url URL --model NAME, or --model FOLDER.",
             )
         if name not in settings.endpoints:

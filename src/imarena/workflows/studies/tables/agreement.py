@@ -59,7 +59,7 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
         "of units on which all are equal"
     )
     rule = agreement.settings["overall"]
-    title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
+    title += f"; overall: the {rule.replace('-', ' ')} of each rater's ratings" if rule else ""
     notes = [f"with two {given}: units with two or more {given}; only these count in the figures of agreement"]
     if only is not None and any(group.alpha[only].low is not None for group in agreement.groups):
         notes.append(f"95% interval: {_intervals_from(agreement)}")

@@ -70,7 +70,7 @@ def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
         Column("note", wrap=True),
     )  # fmt: skip
     rule = alignment.settings["overall"]
-    overall = f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
+    overall = f"; overall: the {rule.replace('-', ' ')} of each rater's ratings" if rule else ""
     return Table(head_columns, tuple(rows), f"Against people (averages: {alignment.settings['average']}{overall})")
 
 
