@@ -29,6 +29,8 @@ ISSUE_MEANINGS = {
     "returned_input": "outputs that are the source again",
     "other": "anything else",
 }
+UNNAMED_EDITOR = "(not named)"
+"""How counts by editor name outputs without a known editor."""
 STATUS_MEANINGS = {
     "refused": "declined by the model",
     "unparsable": "the reply could not be read",
@@ -63,9 +65,17 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
     judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
-        f"{counted(totals['item'], 'item')}, {counted(len(outputs), 'editor')}, "
+        f"{counted(totals['item'], 'item')}, {editors_text([*outputs])}, "
         f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
+
+
+def editors_text(names: Sequence[str]) -> str:
+    """The number of editors; outputs of unknown editors (see `UNNAMED_EDITOR`) are not an editor."""
+    named = sum(name != UNNAMED_EDITOR for name in names)
+    if named == len(names):
+        return counted(named, "editor")
+    return f"{counted(named, 'editor')} and outputs of unnamed editors" if named else "editors not named"
 
 
 def overview_section(
@@ -191,7 +201,8 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         for standing in ranking.models
     )  # fmt: skip
     head = columns(
-        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"), Column("interval", ".0f", "–"), Column("ranks", absent="–"),
+        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"),
+        Column("interval", ".0f", "–"), Column("ranks", absent="–"),
         Column("battles", ","), Column("coverage", ".1%", "–"),
     )  # fmt: skip
     return Section(

@@ -102,7 +102,8 @@ def test_ranks_and_stability_hold_within_an_island(method: str) -> None:
     assert [(of(board)[model].rank_low, of(board)[model].rank_high) for model in "xy"] == [(1, 1), (2, 2)]
     assert all((of(board)[model].rank_high or 9) <= 3 for model in "abc")
     core, stable = alone.details["stability"], board.details["stability"]
-    assert isinstance(core, dict) and isinstance(stable, dict)
+    assert isinstance(core, dict)
+    assert isinstance(stable, dict)
     assert stable["rank_std"] == pytest.approx(3 / 5 * float(str(core["rank_std"])), abs=0.1)
     lines: Any = board.details["neighbours"]
     assert [line["above"] for line in lines] == [*(one.model for one in alone.models[:2]), "x"]

@@ -43,7 +43,10 @@ def groups_of(notices: Iterable[Notice], models: Sequence[str]) -> tuple[tuple[s
 
 
 class Ranking(Record):
-    """A board: standings from best to worst (group by group, if groups of models never met), the settings and seed that made it, and what was left out."""
+    """A board: standings from best to worst, the settings and seed that made it, and what was left out.
+
+    If groups of models never met, the standings are in order of groups, and ranks hold within a group.
+    """
 
     method: str
     settings: JsonDict

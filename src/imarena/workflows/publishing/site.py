@@ -75,6 +75,7 @@ def write_site(
     maker = _SiteMaker(workspace, redaction, settings, progress or (lambda *_: None))
     boards = maker.boards()
     if not boards:
+        maker.made.board(BoardQuery())  # raises the reason, as `imarena rank` does
         raise UserError(
             "There is no board to show yet.", hint="Judge outputs first (`imarena battle`), or collect votes."
         )

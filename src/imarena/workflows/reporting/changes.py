@@ -65,12 +65,12 @@ class BoardChanges:
     common_outputs: int
     answers: tuple[int, int]
     """Battles between the common outputs, old and new."""
-    comparable: bool
-    """Whether a difference of ratings means anything: they share outputs, or items and the judges (or people)."""
     source: str
     """Who gave the answers: `the judge`, `the raters`, or both."""
     judge_changes: tuple[str, ...]
     """Differences of the judge between the boards."""
+    comparable: bool
+    """Whether a difference of ratings means anything: they share outputs, or items and the judges (or people)."""
 
 
 def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str) -> Section:
@@ -120,6 +120,7 @@ def board_changes(
     outputs = _outputs(old_boards.view, old) & _outputs(new_boards.view, new)
     parts, answers = _answers_part(old_boards, old_query or query, new_boards, query, outputs)
     shift = float(np.mean([after[model].rating - before[model].rating for model in common]))
+    items = _items(new_boards.view, new)
     models = tuple(
         ModelChange(
             model, before[model].rating + shift, after[model].rating, before[model].rank, after[model].rank,
@@ -132,7 +133,7 @@ def board_changes(
         name, models, tuple(m for m in before if m not in after), tuple(m for m in after if m not in before),
         len(shared), int(changed), len(outputs), answers, _source(old, new),
         tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
-        bool(outputs) or (_asked(old) == _asked(new) and bool(_items(old_boards.view, old) & _items(new_boards.view, new))),
+        bool(outputs) or (_asked(old) == _asked(new) and not items.isdisjoint(_items(old_boards.view, old))),
     )  # fmt: skip
 
 

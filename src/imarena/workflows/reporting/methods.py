@@ -47,8 +47,10 @@ def methods_section(
 
 def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
     """A paragraph that can be used in a paper."""
+    named = [name for name in status.outputs if name != UNNAMED_EDITOR]
+    evaluated = counted(len(named), "editor") if named or not status.outputs else "outputs of unnamed editors"
     texts = [
-        f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(view.entries.item_id), 'item')} with "
+        f"We evaluated {evaluated} on {counted(len(view.entries.item_id), 'item')} with "
         f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
     ]
     judged = sum(row.get("ok", 0) for row in status.judgments.values())

@@ -13,8 +13,8 @@ from imarena.storage import Form
 from imarena.storage.schema import judgments
 from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
 from imarena.workflows.views.codes import (
-    NONE,
     EQUAL,
+    NONE,
     OK,
     ORDERS,
     PREFERENCES,

@@ -1,7 +1,7 @@
 """CV-Arena (000): tables from the document of `imarena route report`, the agent's stages, and galleries."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,13 @@ def _boards(data: PaperData, top: int | None) -> Block:
     if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
         people = [one.model_dump() for one in data.main.ranking.models]
         boards = {"people": people, **boards}
-    named: list[list[str]] = next(
-        (one["values"]["models"] for one in data.active["notices"] if one["code"] == "groups_never_met"), []
-    )
+    found = (one["values"]["models"] for one in data.active["notices"] if one["code"] == "groups_never_met")
+    named: list[Sequence[str]] = [*next(found, [])]
+    if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:
+        named = [*data.main.ranking.groups]
+    known = {model for group in named for model in group}
+    if named and (others := {row["model"] for rows in boards.values() for row in rows} - known):
+        named.append(sorted(others))
     notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
     if not named:
         return Block((_boards_table(boards, top, "", notes),))
@@ -70,9 +74,9 @@ def _boards_table(
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
-        title = "leaderboard of people" if name == "people" else reports.active_tables.title_of(name)
+        board = "leaderboard of people" if name == "people" else reports.active_tables.title_of(name)
         head += [
-            Column(f"{title}: model"),
+            Column(f"{board}: model"),
             Column("Elo", ".0f", key=f"{name} Elo"),
             Column("95% CI", key=f"{name} CI"),
         ]

@@ -186,8 +186,8 @@ class PaperData:
         if agreed[best] is None:
             return best, f"{why} and, of {len(most)} such judges, the most outputs"
         return best, (
-            f"of {len(most)} judges that scored the most editors ({max(covered.values())}), it agrees best with people's "
-            f"ratings (mean Spearman correlation within tasks {agreed[best]:.2f})"
+            f"of {len(most)} judges that scored the most editors ({max(covered.values())}), it agrees best with "
+            f"people's ratings (mean Spearman correlation within tasks {agreed[best]:.2f})"
         )
 
     def _agreement(self, source: Source) -> float | None:
