@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from imarena.core.records import Rater
+from imarena.core.records import Outcome, Rater
 from imarena.storage import init_workspace
 from tests import samples
 from tests.command import Imarena
@@ -26,7 +26,7 @@ def arena(tmp_path: Path) -> Path:
                 workspace.store.add([item, *made])
                 workspace.store.add(
                     samples.vote(rater, made[left], made[right], key=f"{number}{key}{left}",
-                                 preference="right" if key % 6 == 5 else "left")
+                                 preference=Outcome.RIGHT if key % 6 == 5 else Outcome.LEFT)
                     for left, right in zip(range(len(made) - 1), range(1, len(made)), strict=True)
                 )  # fmt: skip
     return tmp_path / "w"
