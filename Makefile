@@ -147,7 +147,8 @@ wheel-demo: wheel
 
 bench: $(VENV)/.dev
 	$(BIN)/python $(PIP) --editable '.[bench]'
-	for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
+	for file in $$(grep -l '^if __name__' benchmarks/*/*.py); do \
+	  name=$$(echo "$${file%.py}" | tr / .); echo "== python -m $$name"; $(BIN)/python -m $$name; done
 
 clean:
 	rm -rf src/imarena/web/static web/node_modules $(VENV) $(FULL) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache imarena-demo

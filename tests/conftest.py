@@ -10,9 +10,9 @@ from hypothesis import settings
 
 from imarena.storage import Workspace, init_workspace
 from tests.command import Imarena
-from tests.new_databases import copy_new_databases
-from tests.postgres import new_database, newest_database, server
-from tests.s3 import server as s3_server
+from tests.servers.new_databases import copy_new_databases
+from tests.servers.postgres import new_database, newest_database, server
+from tests.servers.s3 import server as s3_server
 
 ROOT = Path(__file__).resolve().parents[1]
 # no test is timed: a slow machine is no bug

@@ -18,7 +18,7 @@ import warnings
 from importlib import import_module
 from typing import Any, NoReturn
 
-from tests.new_databases import copy_new_databases, newest_schema
+from tests.servers.new_databases import copy_new_databases, newest_schema
 
 ROOMS = (
     "agent", "cli", "clients", "core", "datasets", "editors", "engine", "judges", "language", "ranking", "reports",

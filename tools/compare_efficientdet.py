@@ -2,7 +2,7 @@
 
 PYTHONPATH=src python tools/compare_efficientdet.py efficientdet-lite2.tflite FOLDER [--record FILE.json]
 
-FOLDER holds pictures, such as those of benchmarks/fetch_photographs.py; the first 20 in the order of their hashes are
+FOLDER holds pictures, such as those of benchmarks/photographs/fetch.py; the first 20 in the order of their hashes are
 compared. Needs ai-edge-litert 2.3.0, which runs the original. Both get the same pixels. Compared are every score of the
 networks, and the things that remain after the original's last step and after ours.
 """

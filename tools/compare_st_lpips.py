@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from imarena.vision.lpips import shift_tolerant_lpips
-from tests.perceptual_pairs import PAIRS, Pixels, perceptual_pair
+from tests.small_data.perceptual_pairs import PAIRS, Pixels, perceptual_pair
 
 
 class BlurPool(nn.Module):

@@ -1,11 +1,9 @@
 from .core.errors import ImarenaError as ImarenaError
 from .core.errors import UserError as UserError
-from .core.protocols import Editor as Editor
-from .core.protocols import EditRequest as EditRequest
-from .core.protocols import EditResult as EditResult
-from .core.protocols import Exhibit as Exhibit
-from .core.protocols import Judge as Judge
-from .core.protocols import Verdict as Verdict
+from .core.questions import EditRequest as EditRequest
+from .core.questions import EditResult as EditResult
+from .core.questions import Exhibit as Exhibit
+from .core.questions import Verdict as Verdict
 from .core.records import Item as Item
 from .core.records import Judgment as Judgment
 from .core.records import Mode as Mode
@@ -16,6 +14,8 @@ from .core.records import Ranking as Ranking
 from .core.records import Status as Status
 from .core.records import Turn as Turn
 from .core.records import Vote as Vote
+from .core.traits import Editor as Editor
+from .core.traits import Judge as Judge
 from .ranking import rank as rank
 from .stats import battles_needed as battles_needed
 from .stats import krippendorff_alpha as krippendorff_alpha

@@ -11,7 +11,7 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
 from imarena.web.limits import Buckets, Rate
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 from tests.web.people import Person, administrator, campaign, rater, served
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"

@@ -1,6 +1,6 @@
 """Active Elo on real votes: agreement by gap exactly, and what the policies reach at equal human budget.
 
-The full run (200 seeds, four judges) is benchmarks/active_elo.py; here are fewer seeds, with room for their error.
+The full run (200 seeds, four judges) is benchmarks/active_elo/recorded_votes.py; here are fewer seeds, with room for their error.
 """
 
 import csv

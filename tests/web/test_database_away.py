@@ -16,7 +16,7 @@ from imarena.storage import database, init_workspace, open_workspace
 from imarena.storage.database import POOL
 from imarena.web import gate
 from imarena.web.app import create_app
-from tests.postgres import machine, new_database
+from tests.servers.postgres import machine, new_database
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
 
 BALLOT = {"idempotency_key": "one-and-the-same-key", "preference": "left"}

@@ -13,7 +13,7 @@ import pytest
 
 from imarena.core.records import Vote
 from imarena.storage import init_workspace, open_workspace
-from tests.postgres import new_database, newest_database
+from tests.servers.postgres import new_database, newest_database
 from tests.web.browser.stage import Stage, start
 from tests.web.people import fill
 

@@ -13,9 +13,9 @@ from playwright.sync_api import expect, sync_playwright
 from imarena.core.records import Judgment, Output, Record, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_blocks import blocks_of
-from tests.docs_people import served
-from tests.guide_pictures import keep
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.guide_pictures import keep
+from tests.cross_cutting.docs.people import served
 from tests.web.browser.conftest import CHROMIUM, FLAGS
 
 

@@ -1,14 +1,15 @@
 """Pack the pictures that `pvc-small` is trained and tested on into one file.
 
-    python benchmarks/fetch_photographs.py PHOTOGRAPHS
+    python -m benchmarks.photographs.fetch PHOTOGRAPHS
     apt-get download tuxpaint-stamps-default plasma-workspace-wallpapers gcompris-qt-data
     (each: dpkg-deb -x NAME.deb PACKAGES)
     python -m tools.pvc_small.pack PHOTOGRAPHS PACKAGES OUT.npz [--test TEST.npz]
 
-Sources, all openly licensed and none of them part of this project: the photographs of benchmarks/photographs.yaml (half
-`choose` for training, half `report` for the test file), further photographs of gcompris-qt-data and the wallpapers of
-Plasma, cut-out things with an alpha channel of Tux Paint, and scenes of `imarena.studio` before and after an edit.
-Nothing else is read. The same inputs give the same file, and its content hash is printed; training records it.
+Sources, all openly licensed and none of them part of this project: the photographs of photographs.yaml in
+benchmarks/photographs (half `choose` for training, half `report` for the test file), further photographs of
+gcompris-qt-data and the wallpapers of Plasma, cut-out things with an alpha channel of Tux Paint, and scenes of
+`imarena.studio` before and after an edit. Nothing else is read. The same inputs give the same file, and its content
+hash is printed; training records it.
 """
 
 import argparse
@@ -23,12 +24,13 @@ import yaml
 from numpy.typing import NDArray
 from PIL import Image
 
-from benchmarks.fetch_photographs import resource_files
+from benchmarks.photographs.fetch import resource_files
 from imarena.preferences import damage_kinds
 from imarena.vision import saliency
 from tools.pvc_small.packing import pack_pictures, packed_sha256
 from tools.pvc_small.scenes import studio_triples
 
+LABELS = Path(__file__).parents[2] / "benchmarks" / "photographs" / "photographs.yaml"
 SIDE, STAMP = 544, 176
 STAMPS, TEST_STAMPS = 260, 40
 Pixels = NDArray[np.uint8]
@@ -97,7 +99,7 @@ def thinned(values: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
 
 def photographs(folder: Path, packages: Path, half: str) -> Iterator[bytes | Path]:
     """The pictures of one half; the training half also gets those that photographs.yaml does not label."""
-    labels = yaml.safe_load((Path(__file__).parents[2] / "benchmarks" / "photographs.yaml").read_text("utf-8"))
+    labels = yaml.safe_load(LABELS.read_text("utf-8"))
     labelled = {picture.get("path") for picture in labels["pictures"]}
     for picture in labels["pictures"]:
         if picture["half"] == half and not picture.get("words"):

@@ -2,18 +2,18 @@
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
 import { asApiError, type ApiError } from "./api/client";
-import { AccessPage } from "./pages/access";
-import { BattlesPage } from "./pages/battles";
-import { BoardPage } from "./pages/board";
-import { CampaignPage } from "./pages/campaign";
-import { HomePage } from "./pages/home";
-import { ItemsPage } from "./pages/items";
-import { JudgesPage } from "./pages/judges";
-import { CampaignsPage } from "./pages/campaigns";
-import { RunsPage } from "./pages/runs";
-import { JoinPage, LaunchPage, SignInPage } from "./pages/signin";
-import { ModelPage } from "./pages/model";
-import { RaterPage } from "./pages/rater";
+import { AccessPage } from "./pages/lead/access";
+import { BattlesPage } from "./pages/explore/battles";
+import { BoardPage } from "./pages/boards/board";
+import { CampaignPage } from "./pages/lead/campaign";
+import { HomePage } from "./pages/rating/home";
+import { ItemsPage } from "./pages/explore/items";
+import { JudgesPage } from "./pages/explore/judges";
+import { CampaignsPage } from "./pages/lead/campaigns";
+import { RunsPage } from "./pages/explore/runs";
+import { JoinPage, LaunchPage, SignInPage } from "./pages/rating/signin";
+import { ModelPage } from "./pages/boards/model";
+import { RaterPage } from "./pages/lead/rater";
 import { Bdi } from "./parts/bdi";
 import { Allowed } from "./parts/allowed";
 import { LanguageSelect } from "./parts/languageselect";
@@ -26,9 +26,9 @@ import { messages, useLanguage } from "./languages";
 import { strings } from "./strings";
 
 // The pages with pictures bring the deep-zoom viewer; the others do without.
-const RatePage = lazy(async () => ({ default: (await import("./pages/rate")).RatePage }));
-const BattlePage = lazy(async () => ({ default: (await import("./pages/battle")).BattlePage }));
-const ItemPage = lazy(async () => ({ default: (await import("./pages/item")).ItemPage }));
+const RatePage = lazy(async () => ({ default: (await import("./pages/rating/rate")).RatePage }));
+const BattlePage = lazy(async () => ({ default: (await import("./pages/explore/battle")).BattlePage }));
+const ItemPage = lazy(async () => ({ default: (await import("./pages/explore/item")).ItemPage }));
 
 type Page = (parts: Record<string, string>) => ReactNode;
 

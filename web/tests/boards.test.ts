@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { balanced, isolated } from "../src/parts/isolated";
 import { orderFrom, orderText, sortedBy } from "../src/parts/sortable";
-import { groupsOf, winShareOf } from "../src/pages/standings";
+import { groupsOf, winShareOf } from "../src/pages/boards/standings";
 
 describe("sorting", () => {
   const rows = [{ name: "b10", value: 2 }, { name: "b9", value: null }, { name: "a", value: 7 }];

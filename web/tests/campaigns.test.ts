@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CampaignOut, KnownOut, Picture } from "../src/api/schema";
-import { chosenFor, share } from "../src/pages/knowntasks";
-import { changesFrom, settingsOf } from "../src/pages/campaignsettings";
-import { campaignFrom } from "../src/pages/newcampaign";
-import { linkFor } from "../src/pages/invitations";
+import { chosenFor, share } from "../src/pages/lead/knowntasks";
+import { changesFrom, settingsOf } from "../src/pages/lead/campaignsettings";
+import { campaignFrom } from "../src/pages/lead/newcampaign";
+import { linkFor } from "../src/pages/lead/invitations";
 import { tilesFor } from "../src/rate/prefetchpictures";
 
 const campaign = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearest } from "../src/pages/historyplot";
+import { nearest } from "../src/pages/boards/historyplot";
 
 describe("the moment under the pointer", () => {
   const points = [10, 20, 100].map((n_battles) => ({ moment: "", n_battles, ratings: [] }));

@@ -3,7 +3,7 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import type { Cell, StandingOut } from "../src/api/schema";
 import { keyName } from "../src/keys";
-import { winShare } from "../src/pages/winshare";
+import { winShare } from "../src/pages/boards/winshare";
 import { InlineCode } from "../src/parts/inlinecode";
 import { duration, missed, tally } from "../src/parts/format";
 import { strings } from "../src/strings";

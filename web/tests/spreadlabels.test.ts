@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spreadLabels } from "../src/pages/spreadlabels";
+import { spreadLabels } from "../src/pages/boards/spreadlabels";
 
 describe("labels that would touch", () => {
   it("stay where they are if they do not", () => {

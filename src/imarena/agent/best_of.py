@@ -34,7 +34,7 @@ class BestOf:
     editor: Editor
     judge: Judge
     n: int = 4
-    judge_door: Openable | None = None
+    judge_client: Openable | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
 
     @property
@@ -46,15 +46,17 @@ class BestOf:
     def params(self) -> JsonDict:
         """What an output depends on; `driven_by` names the judge."""
         inner = self.editor.params
-        made: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
-        return {**made, **({"editor_params": inner} if inner else {})}
+        agent_params: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
+        return {**agent_params, **({"editor_params": inner} if inner else {})}
 
     @property
     def traits(self) -> EditorTraits:
         """N times the editor's price. Not wrappable: the judge must see the instruction, not added words."""
         inside = self.editor.traits
         asides = (
-            (ExtraQuestions("judge", self.judge_door, self.n, judge=self.judge),) if self.judge_door is not None else ()
+            (ExtraQuestions("judge", self.judge_client, self.n, judge=self.judge),)
+            if self.judge_client is not None
+            else ()
         )
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.n,
@@ -67,8 +69,8 @@ class BestOf:
         """Open the editor's and the judge's clients."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.editor.traits.opened())
-            if self.judge_door is not None:
-                await stack.enter_async_context(self.judge_door.opened())
+            if self.judge_client is not None:
+                await stack.enter_async_context(self.judge_client.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:

@@ -67,9 +67,9 @@ class Agent:
     judge: Judge | None
     mind: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
-    judge_door: Openable | None = None
+    judge_client: Openable | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
-    mind_door: Openable | None = None
+    mind_client: Openable | None = None
     """The planner's client."""
 
     @property
@@ -83,17 +83,21 @@ class Agent:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
         driver = self.judge.name if self._closed and self.judge else None
         inner = self.editor.params
-        made: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
-        return {"agent": made, "driven_by": driver, **({"editor_params": inner} if inner else {})}
+        agent_params: JsonDict = {
+            **self.settings.model_dump(mode="json"),
+            "editor": self.editor.name,
+            "mind": self.mind.name,
+        }
+        return {"agent": agent_params, "driven_by": driver, **({"editor_params": inner} if inner else {})}
 
     @property
     def traits(self) -> EditorTraits:
         """At most the editor's price for every step; the judge's and the planner's endpoints are listed separately."""
         inside, asides = self.editor.traits, []
-        if self.judge_door is not None:
-            asides.append(ExtraQuestions("judge", self.judge_door, self.most_verdicts, judge=self.judge))
-        if self.mind_door is not None:
-            asides.append(ExtraQuestions("mind", self.mind_door, self.most_thoughts, texts=self.mind.questions))
+        if self.judge_client is not None:
+            asides.append(ExtraQuestions("judge", self.judge_client, self.most_verdicts, judge=self.judge))
+        if self.mind_client is not None:
+            asides.append(ExtraQuestions("mind", self.mind_client, self.most_thoughts, texts=self.mind.questions))
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
@@ -130,9 +134,9 @@ class Agent:
         """Open the editor's, the judge's and the planner's clients."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.editor.traits.opened())
-            for door in (self.judge_door, self.mind_door):
-                if door is not None:
-                    await stack.enter_async_context(door.opened())
+            for client in (self.judge_client, self.mind_client):
+                if client is not None:
+                    await stack.enter_async_context(client.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:

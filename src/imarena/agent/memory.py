@@ -27,7 +27,7 @@ from imarena.core import (
 )
 from imarena.core.records import JsonDict, Status
 
-Made = TypeVar("Made")
+_StageOutput = TypeVar("_StageOutput")
 
 
 @dataclass
@@ -44,9 +44,9 @@ class Memory:
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
             return await resumable.go_on(request, _Under(self.journal, call))
-        held = await self._held(call)
-        if held is not None:
-            return replace(_results().validate_python(held.value["answer"]), image=held.image)
+        entry = await self._held(call)
+        if entry is not None:
+            return replace(_results().validate_python(entry.value["answer"]), image=entry.image)
         started = time.perf_counter()
         result = await editor.edit(request)
         ok = result.status is Status.OK and result.image is not None
@@ -61,9 +61,9 @@ class Memory:
     async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
         """The judge's verdict on an image; the same image is judged only once."""
         call = _call("judge", sha256_hex(shown.left))
-        held = await self._held(call)
-        if held is not None:
-            return _verdicts().validate_python(held.value["answer"])
+        entry = await self._held(call)
+        if entry is not None:
+            return _verdicts().validate_python(entry.value["answer"])
         started = time.perf_counter()
         verdict = await judge_in_thread(judge, shown)
         answer = _verdicts().dump_python(verdict, mode="json")
@@ -82,26 +82,26 @@ class Memory:
     async def _thought(
         self,
         stage: str,
-        form: TypeAdapter[tuple[Made, StageResult]],
-        ask: Callable[[], Awaitable[tuple[Made, StageResult]]],
-    ) -> tuple[Made, StageResult]:
+        form: TypeAdapter[tuple[_StageOutput, StageResult]],
+        ask: Callable[[], Awaitable[tuple[_StageOutput, StageResult]]],
+    ) -> tuple[_StageOutput, StageResult]:
         """Ask the planner for one stage; if the answer notes a problem, the next attempt asks for it again."""
-        held = await self._held(_call(stage))
-        if held is not None:
-            return form.validate_python(held.value["answer"])
+        entry = await self._held(_call(stage))
+        if entry is not None:
+            return form.validate_python(entry.value["answer"])
         started = time.perf_counter()
-        made, thought = await ask()
-        answer = form.dump_python((made, thought), mode="json")
+        output, thought = await ask()
+        answer = form.dump_python((output, thought), mode="json")
         await self._note(_call(stage), JournalEntry(_timed(started, answer), None, thought.cost_usd, not thought.note))
-        return made, thought
+        return output, thought
 
     async def _held(self, call: str) -> JournalEntry | None:
         if self.journal is None:
             return None
-        held = await asyncio.to_thread(self.journal.find, call)
-        seconds = held.value.get("seconds") if held else None
+        entry = await asyncio.to_thread(self.journal.find, call)
+        seconds = entry.value.get("seconds") if entry else None
         self.earlier_s += seconds if isinstance(seconds, float | int) else 0.0
-        return held
+        return entry
 
     async def _note(self, call: str, noted: JournalEntry) -> None:
         if self.journal is not None:  # in a thread that finishes writing even if this run is being stopped

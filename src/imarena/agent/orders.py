@@ -44,8 +44,8 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
 
 def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:
     """The clauses that an order asks for."""
-    held = {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
-    return frozenset(clause for clause in clauses if remove_quote_marks(clause) in held)
+    edit_clauses = {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
+    return frozenset(clause for clause in clauses if remove_quote_marks(clause) in edit_clauses)
 
 
 def restore_quotes(clause: str, instruction: str) -> str:
@@ -62,16 +62,16 @@ def remove_quote_marks(clause: str) -> str:
 def requests_in(instruction: str) -> tuple[str, ...]:
     """The sentences that ask for something. A statement ("the photo is too dark") is joined to the next request."""
     requests: list[str] = []
-    held = ""
+    pending = ""
     for sentence in _sentences(" ".join(instruction.split())):
-        text = f"{held} {sentence}".strip()
+        text = f"{pending} {sentence}".strip()
         if _asks(sentence):
             requests.append(text)
-            held = ""
+            pending = ""
         else:
-            held = text
-    if held:
-        requests = [*requests[:-1], f"{requests[-1]} {held}"] if requests else [held]
+            pending = text
+    if pending:
+        requests = [*requests[:-1], f"{requests[-1]} {pending}"] if requests else [pending]
     return tuple(requests)
 
 

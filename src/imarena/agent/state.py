@@ -8,7 +8,7 @@ from imarena.agent.memory import Memory
 from imarena.core import EditRequest, EditResult, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
 
-Standing = tuple[bool, int, int, float]
+StateRank = tuple[bool, int, int, float]
 """How good an image is to the judge: whether nothing is left to do, how many changes were carried out when asked for
 alone, minus the number of changes that have hardly begun, then its score. An image that lacks a change is never
 preferred for being cleaner. For a judge that does not check changes, the score decides."""
@@ -26,7 +26,7 @@ class StepPicture:
     """Changes that were carried out on the way to this image when they were asked for alone."""
 
     @property
-    def standing(self) -> Standing | None:
+    def standing(self) -> StateRank | None:
         """The ranking key of the image; None if the judge gave no score."""
         if self.verdict.status is not Status.OK or self.verdict.score is None:
             return None
@@ -46,7 +46,7 @@ class State:
     seen: StepPicture | None = None
     """The judge's view of that image or the source; None if the judge was not asked."""
     best: bytes | None = None
-    best_standing: Standing | None = None
+    best_standing: StateRank | None = None
     best_completion: Completion = Completion()
     spare: bytes | None = None
     """The last image made before the plan's last step: the answer only if there is no other."""

@@ -3,8 +3,8 @@ from .alignment import AverageAlignment as AverageAlignment
 from .alignment import GroupAlignment as GroupAlignment
 from .columns import EXPORTED as EXPORTED
 from .columns import WORK as WORK
-from .columns import Range as Range
 from .columns import RatingColumns as RatingColumns
+from .columns import ScaleRange as ScaleRange
 from .columns import ScoreColumns as ScoreColumns
 from .columns import VerdictColumns as VerdictColumns
 from .columns import filter_ratings as filter_ratings

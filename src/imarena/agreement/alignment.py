@@ -36,6 +36,10 @@ class GroupAlignment:
     """None if no output is scored, or if folds were not requested."""
     with_folds: bool = False
     """Leave-one-out folds were requested."""
+    within_tasks: float | None = None
+    """If the group pools several tasks: Spearman's rho within each task, averaged. Tasks of different difficulty raise
+    the pooled correlation, even for a judge that cannot compare two outputs of one task."""
+    n_tasks: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -45,6 +49,8 @@ class GroupAlignment:
         }
         document = vars(self) | {"interval": intervals or None}
         del document["with_folds"], document["leave_one_out"]
+        if self.n_tasks == 1:
+            del document["within_tasks"], document["n_tasks"]
         if self.with_folds:
             document["leave_one_out"] = self.leave_one_out.to_json() if self.leave_one_out else None
         return document

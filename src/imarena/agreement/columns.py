@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError
+from imarena.core import NOT_COUNTED, UserError, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import column_names
 
-Range = tuple[float, float]
+ScaleRange = tuple[float, float]
 """Lowest and highest value of a scale."""
 
 
@@ -31,7 +31,7 @@ class RatingColumns:
     source: str = "ratings"
     votes: bool = False
     """The values are outcomes of votes on pairs, with the sides in the same order for all votes on a pair."""
-    scales: Mapping[str, Range] = field(default_factory=dict)
+    scales: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each criterion, if known."""
     rule: str = ""
     """The rule that produced the marks of the criterion `overall`; empty if raters gave them."""
@@ -52,7 +52,7 @@ class ScoreColumns:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The other text columns; `model` is always present, `criterion` and `task` may be."""
     source: str = "scores"
-    scales: Mapping[str, Range] = field(default_factory=dict)
+    scales: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each judge's scores, if known."""
     lower_is_better: frozenset[str] = frozenset()
     """Judges whose low scores are good, if the source says so."""
@@ -116,18 +116,18 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
     """Convert to a workspace's scores: the mean over repeats, without verdicts on pairs and rows that do not count."""
     labels = columns.labels
     off = labels.get("not_counted", [""] * len(columns))
-    given: dict[tuple[str, ...], list[int]] = {}
+    rows_by_output: dict[tuple[str, ...], list[int]] = {}
     for row, judge in enumerate(columns.judge):
         if labels["kind"][row] == "score" and not off[row] and columns.score[row] is not None:
             about = labels["dimension"][row]
             name = judge if about == "overall" else f"{judge}, {about}"
-            given.setdefault((name, columns.unit[row], labels["model"][row]), []).append(row)
-    first = take_rows(columns, [rows[0] for rows in given.values()])
-    means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in given.values()]
-    names = [key[0] for key in given]
+            rows_by_output.setdefault((name, columns.unit[row], labels["model"][row]), []).append(row)
+    first = take_rows(columns, [rows[0] for rows in rows_by_output.values()])
+    means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in rows_by_output.values()]
+    names = [key[0] for key in rows_by_output]
     low = {name for name, higher in zip(names, first.labels["higher_is_better"], strict=True) if higher == "False"}
-    kept = {name: first.labels[name] for name in ("model", "task")}
-    return replace(first, judge=names, score=means, labels=kept, lower_is_better=frozenset(low))
+    labels_of_output = {name: first.labels[name] for name in ("model", "task")}
+    return replace(first, judge=names, score=means, labels=labels_of_output, lower_is_better=frozenset(low))
 
 
 def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
@@ -147,7 +147,7 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
         if word is not None and word not in outcomes:
-            raise UserError(f"{path}, row {row + 1}: unknown winner '{word}'.", hint=f"Known: {', '.join(outcomes)}.")
+            raise unknown_name(f"{path}, row {row + 1}: unknown winner", word, outcomes)
     columns = {name: _list(table, name) for name in needed[:3]}
     for name, cells in columns.items():
         if None in cells:
@@ -202,10 +202,10 @@ def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source:
             )
 
 
-Columns = TypeVar("Columns", RatingColumns, ScoreColumns, VerdictColumns)
+AnyColumns = TypeVar("AnyColumns", RatingColumns, ScoreColumns, VerdictColumns)
 
 
-def take_rows(columns: Columns, rows: Sequence[int]) -> Columns:
+def take_rows(columns: AnyColumns, rows: Sequence[int]) -> AnyColumns:
     """Return only these rows, in this order."""
     values = {part.name: getattr(columns, part.name) for part in fields(columns)}
     taken: dict[str, Any] = {
@@ -224,7 +224,7 @@ def last_answers(columns: RatingColumns) -> RatingColumns:
     return take_rows(columns, sorted({key: row for row, key in enumerate(keys)}.values()))
 
 
-def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
+def filter_rows(columns: AnyColumns, conditions: Sequence[str]) -> AnyColumns:
     """Return the rows that match `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
     wanted: dict[str, set[str]] = {}
     for condition in conditions:

@@ -116,7 +116,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 # ---------------------------------------------------------------- votes
 
-Pair = tuple[str, str, str]
+_PairOnItem = tuple[str, str, str]
 """Item and the two sides, the smaller id first."""
 
 
@@ -128,7 +128,7 @@ def vote_disagreements(
     `confidence`: by (judge, left, right) with sorted sides, if a judge states it.
     """
     cast = _votes_by_pair(votes)
-    seen: dict[tuple[str, Pair], list[tuple[str, float | None]]] = {}
+    seen: dict[tuple[str, _PairOnItem], list[tuple[str, float | None]]] = {}
     for row, judge in enumerate(verdicts.rater):
         pair, flipped = _pair(verdicts, row)
         winner = verdicts.winner[row]
@@ -145,10 +145,10 @@ def vote_disagreements(
     return [each for rows in by_judge.values() for each in _with_certainty(rows, seen, stated)]
 
 
-def _votes_by_pair(votes: VerdictColumns) -> dict[Pair, dict[str, Counter[str]]]:
+def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter[str]]]:
     """Return the number of votes for each outcome by pair, then by dimension, with the sides in sorted order."""
     dimensions = votes.labels.get("dimension", [""] * len(votes))
-    cast: dict[Pair, dict[str, Counter[str]]] = {}
+    cast: dict[_PairOnItem, dict[str, Counter[str]]] = {}
     for row, winner in enumerate(votes.winner):
         if winner is None:
             continue
@@ -158,21 +158,21 @@ def _votes_by_pair(votes: VerdictColumns) -> dict[Pair, dict[str, Counter[str]]]
     return cast
 
 
-def _pair(columns: VerdictColumns, row: int) -> tuple[Pair, bool]:
+def _pair(columns: VerdictColumns, row: int) -> tuple[_PairOnItem, bool]:
     first, second = columns.left[row], columns.right[row]
     flipped = first > second
     return (columns.item[row], min(first, second), max(first, second)), flipped
 
 
 def _met(
-    judge: str, dimension: str, pair: Pair, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
+    judge: str, dimension: str, pair: _PairOnItem, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
 ) -> Disagreement:
     """Return people's side, the judge's side, and people's margin; the certainty comes later."""
-    said = Counter(winner for winner, _ in answers)
-    people, machine = most_frequent(counts), most_frequent(said)
+    verdicts = Counter(winner for winner, _ in answers)
+    people, machine = most_frequent(counts), most_frequent(verdicts)
     opposite = people in SIDES and machine in SIDES and people != machine
     margin = (counts[people] - counts[machine]) / (counts.total() + 1) if opposite else 0.0
-    share = (said[machine] - said[people]) / said.total() if opposite else 0.0
+    share = (verdicts[machine] - verdicts[people]) / verdicts.total() if opposite else 0.0
     return Disagreement(
         "vote", judge, dimension, pair[0], pair[1:], margin * share, machine, people,
         answers=tuple(sorted((outcome, float(number)) for outcome, number in counts.items())),
@@ -181,7 +181,7 @@ def _met(
 
 def _with_certainty(
     rows: Sequence[Disagreement],
-    seen: Mapping[tuple[str, Pair], Sequence[tuple[str, float | None]]],
+    seen: Mapping[tuple[str, _PairOnItem], Sequence[tuple[str, float | None]]],
     confidence: Mapping[tuple[str, str, str], float],
 ) -> Iterable[Disagreement]:
     """Yield rows with size times certainty: the gap's rank among the judge's gaps, else the confidence, else 1."""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from imarena.agreement.alignment import Alignment, AverageAlignment, GroupAlignment, ScoreCoverage
-from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
+from imarena.agreement.columns import RatingColumns, ScaleRange, ScoreColumns, check_groups
 from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.matches import Match, People, absent_outputs, match_scores, people_by_key
 from imarena.agreement.pair_order import pair_orders
 from imarena.agreement.paired_tests import compare_correlations
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.core import ROUNDS, SEED, UserError, unknown_name
 from imarena.core.notices import Notice
 from imarena.stats import (
     Figure,
@@ -44,12 +44,12 @@ class AlignOptions:
     average: Recipe = "fisher"
     lower_is_better: frozenset[str] = frozenset()
     """Judges whose low scores are good: their scores change sign before anything is computed."""
-    score_range: Mapping[str, Range] = field(default_factory=dict)
+    score_range: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each judge's scores; the key "" applies to every judge not named."""
     declared: frozenset[str] = frozenset()
     """Judges whose range in `score_range` is the scale that they declare."""
-    rating_range: Range | None = None
-    rating_scales: Mapping[str, Range] = field(default_factory=dict)
+    rating_range: ScaleRange | None = None
+    rating_scales: Mapping[str, ScaleRange] = field(default_factory=dict)
     """The scale of each criterion, if the source of the ratings states it and `rating_range` does not."""
     leave_one_out: bool = False
     pairs: bool = False
@@ -81,6 +81,11 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), reaches.get(key[0]), absent[key])
         for key, rows in by_group.items()
     ]
+    if "task" in keys and "task" not in chosen.by:
+        place = 1 + [name for name in keys if name != "criterion"].index("task")
+        groups = [
+            _within_tasks(group, rows, place, chosen) for group, rows in zip(groups, by_group.values(), strict=True)
+        ]
     coverage = list(_coverage(matches, people, groups))
     pairs = pair_orders(matches, chosen.by, chosen.gaps) if chosen.pairs or chosen.gaps else ()
     return Alignment(
@@ -117,7 +122,7 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
     return groups
 
 
-def _reaches(matches: Iterable[Match]) -> dict[str, Range]:
+def _reaches(matches: Iterable[Match]) -> dict[str, ScaleRange]:
     """Return the lowest and highest score of each judge, over all groups, because a judge has only one scale."""
     scores: dict[str, list[float]] = {}
     for match in matches:
@@ -131,8 +136,8 @@ def _group(
     key: tuple[Any, ...],
     rows: list[Match],
     options: AlignOptions,
-    limits: Range,
-    reach: Range | None,
+    limits: ScaleRange,
+    reach: ScaleRange | None,
     absent: int,
 ) -> GroupAlignment:
     """Return the figures of one judge, criterion and group.
@@ -158,6 +163,24 @@ def _group(
     )  # fmt: skip
 
 
+def _within_tasks(group: GroupAlignment, rows: Iterable[Match], place: int, options: AlignOptions) -> GroupAlignment:
+    """Add the average correlation within tasks, if there are several. `place`: of the task in the key of a match."""
+    by_task: dict[str, list[Match]] = {}
+    for row in rows:
+        if row.score is not None:
+            by_task.setdefault(row.key[place], []).append(row)
+    if len(by_task) < 2:
+        return group
+    found = [
+        spearman(
+            round_values(np.array([row.score for row in some], dtype=np.float64)),
+            round_values([row.human for row in some]),
+        ).value
+        for _, some in sorted(by_task.items())
+    ]
+    return replace(group, within_tasks=average(found, recipe=options.average).value, n_tasks=len(by_task))
+
+
 def _accuracy(tau: Figure) -> float | None:
     return None if tau.value is None else (tau.value + 1) / 2
 
@@ -169,11 +192,11 @@ def _whose(figure: Figure) -> str:
     ).replace("means is constant", "means are constant")  # fmt: skip
 
 
-Ranges = tuple[Range | None, Range | None]
+Ranges = tuple[ScaleRange | None, ScaleRange | None]
 """The ranges of a judge's scores and of people's ratings; None if not known."""
 
 
-def _score_range(judge: str, options: AlignOptions) -> Range | None:
+def _score_range(judge: str, options: AlignOptions) -> ScaleRange | None:
     return options.score_range.get(judge, options.score_range.get(""))
 
 
@@ -183,8 +206,8 @@ def _bias(
     judge: str,
     options: AlignOptions,
     ranges: Ranges,
-    limits: Range,
-    reach: Range | None,
+    limits: ScaleRange,
+    reach: ScaleRange | None,
 ) -> tuple[float | None, str | None, str]:
     """Return the mean of judge minus people, and its scale: 0 to 1 if both ranges are known, else the ratings' own."""
     if not len(score) or reach is None:
@@ -273,7 +296,7 @@ def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAl
         yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - shown)
 
 
-def _observed(people: People) -> Range:
+def _observed(people: People) -> ScaleRange:
     values = [value for ratings in people.values() for _, value in ratings]
     return (min(values), max(values)) if values else (0.0, 0.0)
 
@@ -282,7 +305,7 @@ def _known_judges(scores: ScoreColumns, options: AlignOptions) -> None:
     known = set(scores.judge)
     for name in (*options.lower_is_better, *(judge for judge in options.score_range if judge)):
         if name not in known:
-            raise UserError(f"{scores.source} has no judge '{name}'.", hint=f"It has: {', '.join(sorted(known))}.")
+            raise unknown_name(f"{scores.source} has no judge", name, known)
 
 
 def _settings(

@@ -141,9 +141,9 @@ def _difference(
     line = replace(line, low=interval.low, high=interval.high, reason=interval.reason or None)
     if interval.low is None:
         return line
-    kept = draws[np.isfinite(draws)]
-    tail = min(int((kept <= 0).sum()), int((kept >= 0).sum()))
-    return replace(line, p_value=min(1.0, 2 * (tail + 1) / (len(kept) + 1)), p_is_bound=tail == 0)
+    finite = draws[np.isfinite(draws)]
+    tail = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
+    return replace(line, p_value=min(1.0, 2 * (tail + 1) / (len(finite) + 1)), p_is_bound=tail == 0)
 
 
 def _corrected(comparisons: Sequence[Compared]) -> list[Compared]:

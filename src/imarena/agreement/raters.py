@@ -16,7 +16,7 @@ from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.stats import (
-    LEVELS,
+    MEASUREMENT_LEVELS,
     PAIR_CODES,
     Ratings,
     Recipe,
@@ -95,7 +95,7 @@ def _group(
     return GroupAgreement(
         criterion,
         group,
-        {level: krippendorff_alpha(ratings, level, rounds=rounds, seed=seed) for level in LEVELS},
+        {level: krippendorff_alpha(ratings, level, rounds=rounds, seed=seed) for level in MEASUREMENT_LEVELS},
         fleiss_kappa(ratings),
         pairwise_agreement(ratings),
         percent_agreement(ratings),

@@ -15,10 +15,10 @@ from imarena.agreement.paired_tests import compare_verdicts
 from imarena.agreement.verdict_alignment import MajorityAlignment, VerdictAlignment, VerdictGroup
 from imarena.core import UserError
 from imarena.stats import (
-    EQUAL,
     MIRROR,
-    OUTCOMES,
-    Missing,
+    UNSTATED_TIE,
+    VERDICT_OUTCOMES,
+    MissingVerdicts,
     ScorePairs,
     TieCalibration,
     calibrate_ties,
@@ -26,8 +26,8 @@ from imarena.stats import (
     verdict_matches,
 )
 
-HUMAN_OUTCOMES = OUTCOMES
-JUDGE_OUTCOMES = (*OUTCOMES, EQUAL)
+HUMAN_OUTCOMES = VERDICT_OUTCOMES
+JUDGE_OUTCOMES = (*VERDICT_OUTCOMES, UNSTATED_TIE)
 SHARED = ("task", "dimension")
 RATER = "rater"
 """Votes can also be grouped by the rater who cast them."""
@@ -40,7 +40,7 @@ Battle = tuple[str, ...]
 class _Answers:
     """One judge's answers, with the sides in each battle's own order."""
 
-    said: dict[Battle, list[str | None]] = field(default_factory=dict)
+    verdicts_of: dict[Battle, list[str | None]] = field(default_factory=dict)
     gaps: dict[Battle, list[float | None]] = field(default_factory=dict)
     reasons: dict[Battle, str] = field(default_factory=dict)
     covers: frozenset[str] | None = None
@@ -62,7 +62,7 @@ def align_verdicts(
     votes: VerdictColumns,
     *,
     by: Sequence[str] = (),
-    missing: Missing = "exclude",
+    missing: MissingVerdicts = "exclude",
     compare: bool = False,
 ) -> VerdictAlignment:
     """Compare each judge in `verdicts` with the people in `votes`, per group of columns of the votes (or per `rater`).
@@ -74,7 +74,7 @@ def align_verdicts(
     if verdicts.covers:  # `covers` matches dimensions
         keys = [name for name in keys if name != "dimension"]
     judges = _answers(verdicts, keys)
-    meets = {key for answers in judges.values() for key in answers.said}
+    meets = {key for answers in judges.values() for key in answers.verdicts_of}
     cast = [row for row, winner in enumerate(votes.winner) if winner is not None]
     if not any(_battle(votes, row, keys)[0] in meets for row in cast):
         raise UserError(
@@ -103,7 +103,7 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
         key, flipped = _battle(verdicts, row, keys)
         answers = judges.setdefault(judge, _Answers(covers=verdicts.covers.get(judge)))
         gap = verdicts.gap[row] if verdicts.gap else None
-        answers.said.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
+        answers.verdicts_of.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
         answers.gaps.setdefault(key, []).append(-gap if gap is not None and flipped else gap)
         if verdicts.reason and verdicts.reason[row]:
             answers.reasons[key] = verdicts.reason[row]
@@ -111,7 +111,11 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
 
 
 def _groups(
-    votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
+    votes: VerdictColumns,
+    judges: Mapping[str, _Answers],
+    keys: Sequence[str],
+    by: Sequence[str],
+    missing: MissingVerdicts,
 ) -> Iterator[VerdictGroup]:
     """Yield one row per judge and group of votes."""
     labels = {**votes.labels, RATER: votes.rater}
@@ -159,7 +163,7 @@ def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str,
     return {
         judge: {
             (*battle, dimension): verdict
-            for battle, verdict in answers.said.items()
+            for battle, verdict in answers.verdicts_of.items()
             for dimension in (asked if answers.covers is None else answers.covers)
         }
         for judge, answers in judges.items()
@@ -188,7 +192,7 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
             continue
         reason = answers.reasons.get(key, NO_VERDICT)
         gaps = answers.gaps.get(key, [None])
-        for verdict, gap in zip(answers.said.get(key, [None]), gaps, strict=True):
+        for verdict, gap in zip(answers.verdicts_of.get(key, [None]), gaps, strict=True):
             turned = -gap if gap is not None and flipped else gap
             meetings.append(_Meeting(vote, _turned(verdict, flipped), turned, "" if verdict is not None else reason))
     return meetings

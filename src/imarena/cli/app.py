@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
 from imarena.cli.help import CommandGroup
-from imarena.core import VERSION, ImarenaError, UserError
+from imarena.core import VERSION, ImarenaError, UserError, suggestion
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
@@ -80,7 +80,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("upkeep.verify", "Check every record, hash and link."),
         "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
         "restore": ("upkeep.restore", "Restore a workspace from a backup."),
-        "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup."),
+        "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup of its database."),
         "gc": ("upkeep.gc", "Remove images that no record refers to."),
         "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
         "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
@@ -111,6 +111,11 @@ class LazyGroup(TyperGroup):
         built.name = cmd_name
         built.short_help = summary
         return built
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and (hint := suggestion(args[0], COMMANDS, "")):
+            ctx.fail(f"No such command '{args[0]}'. {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         width = max(map(len, COMMANDS))

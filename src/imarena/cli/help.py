@@ -14,15 +14,15 @@ _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INT
 """The type of a value, as printed by several versions of typer."""
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
 
-Row = tuple[str, str]
+_HelpRow = tuple[str, str]
 
 
 class Command(TyperCommand):
     """A command whose help lists options under the headings of `help.yaml`."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        arguments: list[Row] = []
-        options: dict[str, Row] = {}
+        arguments: list[_HelpRow] = []
+        options: dict[str, _HelpRow] = {}
         for parameter in self.get_params(ctx):
             if (record := parameter.get_help_record(ctx)) is None:
                 continue
@@ -43,7 +43,7 @@ def option_name(parameter: Any) -> str:
     return str(next(word for word in parameter.opts if word.startswith("--"))[2:])
 
 
-def _under_headings(options: dict[str, Row], path: str) -> Iterator[tuple[str, list[Row]]]:
+def _under_headings(options: dict[str, _HelpRow], path: str) -> Iterator[tuple[str, list[_HelpRow]]]:
     left = dict(options)
     for heading, names in headings().get(path, {}).items():
         yield heading, [left.pop(name) for name in names if name in left]

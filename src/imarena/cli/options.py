@@ -16,11 +16,11 @@ ScoreRangeText = Annotated[
     ),
 ]
 
-Executor = Annotated[
+ExecutorOption = Annotated[
     str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
 ]
 
-ItemColumns = Annotated[
+ItemColumnsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
@@ -39,6 +39,24 @@ MaxCost = Annotated[
     float | None,
     typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars."),
 ]
+Editors = Annotated[
+    list[str] | None,
+    typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
+]
+BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
+Csv = Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")]
+EditInstruction = Annotated[str, typer.Argument(help="The edit instruction.")]
+NewFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]
+Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: minimum score of both sides.")]
+Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: maximum score gap.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
+UnitRounds = Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")]
+BootstrapSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")]
+Verifiers = Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")]
+LicenceIfNone = Annotated[
+    str, typer.Option(metavar="ID", help="Licence of the items that state none, such as CC-BY-4.0.")
+]
+LatexTables = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 

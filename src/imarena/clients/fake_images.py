@@ -210,9 +210,9 @@ class FakeImages(ListeningServer):
         usage = {"promptTokenCount": 258 * len(pictures) + 20, "candidatesTokenCount": 1290}
 
         def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
-            said: list[dict[str, Any]] = [{"text": "Here it is." if made else _WORDS}]
-            said += [{"inlineData": {"mimeType": "image/png", "data": encode_base64(data, fault)}} for data in made]
-            candidate = {"content": {"role": "model", "parts": said}, "finishReason": "STOP", "index": 0}
+            parts: list[dict[str, Any]] = [{"text": "Here it is." if made else _WORDS}]
+            parts += [{"inlineData": {"mimeType": "image/png", "data": encode_base64(data, fault)}} for data in made]
+            candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
             return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": asked.model})
 
         def refusal(fault: ImageFault) -> web.Response:

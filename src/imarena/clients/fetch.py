@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from imarena.core import VERSION, InvalidImage, UserError
+from imarena.core import VERSION, InvalidImage, UserError, error_line
 from imarena.images import media_type_of
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -42,7 +42,7 @@ _REFUSED = tuple(
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class DownloadRefused(UserError):
@@ -116,14 +116,16 @@ async def download_file(
     except TimeoutError as error:
         raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}", unreachable=True) from error
+        raise DownloadRefused(
+            f"{_shown(url)} cannot be downloaded: {error_line(error, 200)}", unreachable=True
+        ) from error
     try:
         return Download(data, type_of(data), str(final), wait_s)
     except InvalidImage as error:
         raise DownloadRefused(f"{_shown(url)} is of the wrong type: {error}") from error
 
 
-def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
+def refusal_reason(address: _IpAddress, *, allow_loopback: bool = False) -> str:
     """The reason why nothing is fetched from this address; "" if it is public."""
     inner = _embedded(address)
     if inner is not None:
@@ -148,15 +150,15 @@ async def _follow(
     allow_loopback: bool,
     follow: bool,
 ) -> tuple[bytes, URL, float | None]:
-    here = _checked_url(url, allow_loopback=allow_loopback)
+    current = _checked_url(url, allow_loopback=allow_loopback)
     for _ in range(MAX_REDIRECTS + 1):
-        async with session.get(here, allow_redirects=False, headers=headers) as response:
+        async with session.get(current, allow_redirects=False, headers=headers) as response:
             headers = {name: value for name, value in headers.items() if name == "User-Agent"}
             target = response.headers.get("Location")
             if response.status in _REDIRECTS and target:
-                here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
+                current = _checked_url(str(_joined(current, target)), allow_loopback=allow_loopback)
                 if not follow:
-                    raise DownloadRedirected(str(here))
+                    raise DownloadRedirected(str(current))
                 continue
             wait_s = _seconds(response.headers.get("Retry-After", ""))
             if response.status != 200:
@@ -164,7 +166,7 @@ async def _follow(
                     f"{_shown(url)} answers with HTTP {response.status}", status=response.status, retry_after_s=wait_s,
                     body=await response.content.read(_MAX_ERROR_BYTES),
                 )  # fmt: skip
-            return await _read(response, max_bytes, url), here, wait_s
+            return await _read(response, max_bytes, url), current, wait_s
     raise DownloadRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
 
 
@@ -179,11 +181,11 @@ def _seconds(text: str) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment.tzinfo else None
 
 
-def _joined(here: URL, target: str) -> URL:
+def _joined(base: URL, target: str) -> URL:
     try:
-        return here.join(URL(target))
+        return base.join(URL(target))
     except ValueError as error:
-        raise DownloadRefused(f"{_shown(str(here))} redirects to something that is no address") from error
+        raise DownloadRefused(f"{_shown(str(base))} redirects to something that is no address") from error
 
 
 async def _read(response: aiohttp.ClientResponse, max_bytes: int, url: str) -> bytes:
@@ -220,7 +222,7 @@ def _checked_url(text: str, *, allow_loopback: bool) -> URL:
     return url
 
 
-def _embedded(address: Address) -> Address | None:
+def _embedded(address: _IpAddress) -> _IpAddress | None:
     """The IPv4 address inside an IPv6 one (mapped or NAT64), which is the address that is actually reached."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
@@ -266,7 +268,3 @@ def _shown(url: str) -> str:
         return str(URL(url).with_user(None).with_query(None).with_fragment(None))[:200]
     except ValueError:
         return repr(url[:200])
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

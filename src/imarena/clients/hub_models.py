@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from imarena.core import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError, error_line
 
 _FEATURE = "Downloading weights from a hub"
 
@@ -67,7 +67,7 @@ def _failures(hub: Any) -> tuple[type[Exception], ...]:
 
 
 def _unreachable(repository: str, error: BaseException) -> UserError:
-    reason = " ".join(str(error).split())[:300]
+    reason = error_line(error, 300)
     return UserError(
         f"The model {repository} could not be downloaded: {reason}",
         hint="Check the network and your access (HF_TOKEN). What was downloaded is kept: run the same command again.",

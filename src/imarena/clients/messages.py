@@ -13,7 +13,7 @@ from imarena.clients.endpoint import Endpoint
 from imarena.core.records import JsonDict
 from imarena.images import Preparation, PreparedImage, prepare_with
 
-Role: TypeAlias = Literal["system", "user", "assistant"]
+MessageRole: TypeAlias = Literal["system", "user", "assistant"]
 
 _PIXELS_PER_TOKEN = 28 * 28  # Qwen's patch size, the densest of the common encoders; only used to estimate cost
 _BYTES_PER_TOKEN = 3
@@ -51,7 +51,7 @@ Part: TypeAlias = str | ImagePart
 class Message:
     """One message: text and images in the order in which the model reads them."""
 
-    role: Role
+    role: MessageRole
     parts: tuple[Part, ...]
 
 

@@ -18,7 +18,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from imarena.core import VERSION, ImarenaError, UserError, file_sha256
+from imarena.core import VERSION, ImarenaError, UserError, error_line, file_sha256
 
 _DEFAULT = "https://pypi.org/simple"
 _MAX_PAGE = 32 * 1024 * 1024
@@ -194,4 +194,4 @@ def _without_secrets(url: str) -> str:
 def _reason(error: BaseException) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"HTTP {error.code}"
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    return error_line(error, 200)

@@ -44,8 +44,8 @@ class QueueTemplate(Noun):
 def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
     """Fill in a JSON template's `{fields}`. A value that is one field takes its type; if missing, it is dropped."""
     if isinstance(template, dict):
-        made = {key: fill_template(value, fields) for key, value in template.items()}
-        return {key: value for key, value in made.items() if value is not None}
+        filled = {key: fill_template(value, fields) for key, value in template.items()}
+        return {key: value for key, value in filled.items() if value is not None}
     if isinstance(template, list):
         return [value for entry in template if (value := fill_template(entry, fields)) is not None]
     if not isinstance(template, str):

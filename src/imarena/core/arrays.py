@@ -11,3 +11,7 @@ Floats = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
 """Columns of numbers."""
 IntArray = NDArray[np.int64]
+CodeArray = NDArray[np.int32]
+"""Names as their indices in a list."""
+ShareBox = tuple[float, float, float, float]
+"""A box as shares of the image: left, top, right, bottom."""

@@ -1,17 +1,21 @@
 """Turn a table of options into validated settings; a wrong name or value reports what is allowed."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from imarena.core.errors import UserError
 
 S = TypeVar("S", bound=BaseModel)
+_OWNERS = {"judges": "The judge", "editors": "The editor kind"}
 
 
-def read_options(settings: type[S], options: Mapping[str, JsonValue], owner: str, table: str) -> S:
-    """Validate `options` of `owner` ("The judge 'x'"); `table` is the kind of its table in imarena.toml."""
+def read_options(
+    settings: type[S], options: Mapping[str, JsonValue], table: Literal["judges", "editors"], kind: str
+) -> S:
+    """Validate `options` of the judge or editor kind called `kind`; `table` is where imarena.toml lists it."""
+    owner = f"{_OWNERS[table]} '{kind}'"
     try:
         return settings.model_validate({name: _as_text(settings, name, value) for name, value in options.items()})
     except ValidationError as error:

@@ -58,65 +58,65 @@ class PluginEditor:
         return result
 
 
-def adapt_judge(made: Any, name: str) -> Judge:
+def adapt_judge(plugin: Any, name: str) -> Judge:
     """Return `made` as a judge. `name` is used if it has no name of its own.
 
     An object with the complete port is returned as it is. For others, missing names are filled in, and traits are read
     from attributes with the same names.
     """
-    _need_method(made, "judge", f"The judge '{name}'")
-    traits = _own_traits(made, JudgeTraits, f"The judge '{name}'")
-    if traits is not None and all(hasattr(made, attribute) for attribute in ("name", *_JUDGE_NAMES, "params")):
-        whole: Judge = made
+    _need_method(plugin, "judge", f"The judge '{name}'")
+    traits = _own_traits(plugin, JudgeTraits, f"The judge '{name}'")
+    if traits is not None and all(hasattr(plugin, attribute) for attribute in ("name", *_JUDGE_NAMES, "params")):
+        whole: Judge = plugin
         return whole
     return PluginJudge(
-        made,
-        str(getattr(made, "name", name)),
-        **{attribute: str(getattr(made, attribute, default)) for attribute, default in _JUDGE_NAMES.items()},
-        params=dict(getattr(made, "params", {})),
-        traits=traits or _judge_traits(made),
+        plugin,
+        str(getattr(plugin, "name", name)),
+        **{attribute: str(getattr(plugin, attribute, default)) for attribute, default in _JUDGE_NAMES.items()},
+        params=dict(getattr(plugin, "params", {})),
+        traits=traits or _judge_traits(plugin),
     )
 
 
-def adapt_editor(made: Any, name: str) -> Editor:
+def adapt_editor(plugin: Any, name: str) -> Editor:
     """Same as `adapt_judge`, for an editor."""
-    _need_method(made, "edit", f"The editor '{name}'")
-    traits = _own_traits(made, EditorTraits, f"The editor '{name}'")
-    if traits is not None and all(hasattr(made, attribute) for attribute in ("name", "version", "params")):
-        whole: Editor = made
+    _need_method(plugin, "edit", f"The editor '{name}'")
+    traits = _own_traits(plugin, EditorTraits, f"The editor '{name}'")
+    if traits is not None and all(hasattr(plugin, attribute) for attribute in ("name", "version", "params")):
+        whole: Editor = plugin
         return whole
     return PluginEditor(
-        made,
-        str(getattr(made, "name", name)),
-        str(getattr(made, "version", UNVERSIONED)),
-        dict(getattr(made, "params", {})),
-        traits or _editor_traits(made),
+        plugin,
+        str(getattr(plugin, "name", name)),
+        str(getattr(plugin, "version", UNVERSIONED)),
+        dict(getattr(plugin, "params", {})),
+        traits or _editor_traits(plugin),
     )
 
 
 def has_coroutine(adapted: Judge | Editor, method: str) -> bool:
     """Return whether a method is a coroutine function, looking at the plug-in behind the port if there is one."""
-    made = adapted.plugin if isinstance(adapted, PluginJudge | PluginEditor) else adapted
-    return inspect.iscoroutinefunction(getattr(made, method))
+    plugin = adapted.plugin if isinstance(adapted, PluginJudge | PluginEditor) else adapted
+    return inspect.iscoroutinefunction(getattr(plugin, method))
 
 
-def _need_method(made: Any, method: str, what: str) -> None:
-    if inspect.iscoroutine(made):
-        made.close()  # nobody will await it, and Python would warn
+def _need_method(plugin: Any, method: str, what: str) -> None:
+    if inspect.iscoroutine(plugin):
+        plugin.close()  # nobody will await it, and Python would warn
         raise UserError(
             f"{what} is made by a coroutine function.",
             hint=f"Write `def`, not `async def`, for what makes it; only `{method}` is a coroutine function.",
         )
-    if not callable(getattr(made, method, None)):
+    if not callable(getattr(plugin, method, None)):
         raise UserError(
-            f"{what} has no method `{method}`: it is a {type(made).__name__}.",
+            f"{what} has no method `{method}`: it is a {type(plugin).__name__}.",
             hint=f"What makes it has to return an object with `async def {method}(self, ...)`.",
         )
 
 
-def _own_traits(made: Any, kind: type[T], what: str) -> T | None:
+def _own_traits(plugin: Any, kind: type[T], what: str) -> T | None:
     """Return its `traits`; None if it declares none."""
-    traits = getattr(made, "traits", None)
+    traits = getattr(plugin, "traits", None)
     if traits is None or isinstance(traits, kind):
         return traits
     raise UserError(
@@ -125,25 +125,25 @@ def _own_traits(made: Any, kind: type[T], what: str) -> T | None:
     )
 
 
-def _judge_traits(made: Any) -> JudgeTraits:
+def _judge_traits(plugin: Any) -> JudgeTraits:
     return JudgeTraits(
-        **_stated(made, _JUDGE_VALUES),
-        reader=made if _has(made, "reread", "parser_version") else None,
-        partly_asked=made if _has(made, "usable", "go_on") else None,
+        **_stated(plugin, _JUDGE_VALUES),
+        reader=plugin if _has(plugin, "reread", "parser_version") else None,
+        partly_asked=plugin if _has(plugin, "usable", "go_on") else None,
     )
 
 
-def _editor_traits(made: Any) -> EditorTraits:
+def _editor_traits(plugin: Any) -> EditorTraits:
     return EditorTraits(
-        **_stated(made, _EDITOR_VALUES),
-        opening=getattr(made, "opened", None),
-        resumable=made if _has(made, "go_on") else None,
+        **_stated(plugin, _EDITOR_VALUES),
+        opening=getattr(plugin, "opened", None),
+        resumable=plugin if _has(plugin, "go_on") else None,
     )
 
 
-def _stated(made: Any, names: Sequence[str]) -> dict[str, Any]:
-    return {name: getattr(made, name) for name in names if hasattr(made, name)}
+def _stated(plugin: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(plugin, name) for name in names if hasattr(plugin, name)}
 
 
-def _has(made: Any, *names: str) -> bool:
-    return all(hasattr(made, name) for name in names)
+def _has(plugin: Any, *names: str) -> bool:
+    return all(hasattr(plugin, name) for name in names)

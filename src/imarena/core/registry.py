@@ -13,7 +13,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.suggest import suggestion
 
 T = TypeVar("T")
-Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "depth", "metric"]
+PluginKind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "depth", "metric"]
 """All kinds of registries. A new kind is a design decision, not a plug-in."""
 
 
@@ -23,9 +23,11 @@ class Registry(Generic[T]):
     `adapt` gets a name and the loaded object, and returns the result of `get`: it fits plug-ins to the port, once.
     """
 
-    def __init__(self, kind: Kind, builtin: dict[str, str], adapt: Callable[[str, T], T] | None = None) -> None:
-        if kind not in get_args(Kind):
-            raise ValueError(f"a registry of the kind '{kind}' is not known; known are {', '.join(get_args(Kind))}")
+    def __init__(self, kind: PluginKind, builtin: dict[str, str], adapt: Callable[[str, T], T] | None = None) -> None:
+        if kind not in get_args(PluginKind):
+            raise ValueError(
+                f"a registry of the kind '{kind}' is not known; known are {', '.join(get_args(PluginKind))}"
+            )
         self.kind = kind
         self._adapt = adapt
         self._paths = dict(builtin)

@@ -1,7 +1,9 @@
 """Names that a user types: comma-separated lists, and the hint in an error about an unknown name."""
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
+
+from imarena.core.errors import UnknownName
 
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
@@ -13,6 +15,15 @@ def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> st
     if listed is None:
         listed = f"Known: {', '.join(sorted(names.values())) or 'none'}."
     return f"Did you mean '{names[near[0]]}'? {listed}".rstrip() if near else listed
+
+
+def unknown_name(problem: str, name: str, known: Iterable[str]) -> UnknownName:
+    """Make the error for a name that is not `known`; `problem` begins its sentence: "There is no executor called".
+
+    Lists the known names in their order; a set's in alphabetical order.
+    """
+    names = sorted(known) if isinstance(known, Set) else list(known)
+    return UnknownName(f"{problem} '{name}'.", hint=suggestion(name, names, f"Known: {', '.join(names) or 'none'}."))
 
 
 def split_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a judge or an editor needs and can do. It declares this itself; other code reads no other attributes.
+"""Judges and editors: their ports, and what each needs and can do. It declares this itself; other code reads no more.
 
 Everything has a default, so that a new judge or editor declares only what differs. A wrapper around another judge or
 editor builds its own traits from the inner ones, field by field.
@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Verdict
-    from imarena.core.records import Reply
+from imarena.core.questions import EditRequest, EditResult, Exhibit, Journal, Verdict
+from imarena.core.records import JsonDict, Reply
 
 
 class Openable(Protocol):
@@ -34,11 +33,11 @@ class PromptPreview(Protocol):
         """Whether it shows the list of expected objects."""
         ...
 
-    def check(self, exhibit: "Exhibit") -> None:
+    def check(self, exhibit: Exhibit) -> None:
         """Raise `UserError` if the exhibit lacks what the prompt needs."""
         ...
 
-    def preview(self, exhibit: "Exhibit") -> tuple[str | bytes, ...]:
+    def preview(self, exhibit: Exhibit) -> tuple[str | bytes, ...]:
         """Return the system message and all parts, text and encoded images, in the order in which they are sent."""
         ...
 
@@ -51,7 +50,7 @@ class ReplyReader(Protocol):
         """The version of the parser; another version may read another verdict."""
         ...
 
-    def reread(self, raw: str) -> "Verdict":
+    def reread(self, raw: str) -> Verdict:
         """Return the verdict in a stored reply; `unparsable` or `refused` if there is none."""
         ...
 
@@ -59,11 +58,11 @@ class ReplyReader(Protocol):
 class PartlyAsked(Protocol):
     """A judge with several questions, which can resume an earlier, failed attempt at the same work."""
 
-    def usable(self, reply: "Reply") -> Mapping[str, str]:
+    def usable(self, reply: Reply) -> Mapping[str, str]:
         """Return the answers in an earlier reply that need not be asked for again, by question."""
         ...
 
-    async def go_on(self, exhibit: "Exhibit", held: Mapping[str, str]) -> "Verdict":
+    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
         """Ask the questions that are not in `held`, and read all answers together."""
         ...
 
@@ -110,13 +109,42 @@ class JudgeTraits:
         return any(prompt.shows_objects for prompt in self.prompts.values())
 
 
+class Judge(Protocol):
+    """Anything that gives a verdict on an exhibit. The first five attributes are part of a judgment's identity.
+
+    A plug-in needs only `judge`; `plugins.adapt_judge` adds the other attributes.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def prompt_id(self) -> str: ...
+
+    @property
+    def prompt_version(self) -> str: ...
+
+    @property
+    def params(self) -> JsonDict: ...
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """Its requirements and abilities."""
+        ...
+
+    async def judge(self, exhibit: Exhibit) -> Verdict: ...
+
+
 # ---------------------------------------------------------------- editors
 
 
 class Resumable(Protocol):
     """An editor with several steps, which can resume an earlier, interrupted run of the same work."""
 
-    async def go_on(self, request: "EditRequest", journal: "Journal") -> "EditResult":
+    async def go_on(self, request: EditRequest, journal: Journal) -> EditResult:
         """Same as `edit`, but reuse answers in the journal and record every new one there."""
         ...
 
@@ -127,11 +155,11 @@ class ExtraQuestions:
 
     who: str
     """`judge` or `mind`."""
-    door: Openable
+    client: Openable
     """The client through which they are asked."""
     times: int
     """Maximum number of questions (or verdicts of a judge) per output."""
-    judge: "Judge | None" = None
+    judge: Judge | None = None
     texts: Callable[[str], Sequence[str]] | None = None
     """For a planner: returns the texts of its questions about an instruction, for estimates."""
 
@@ -171,6 +199,9 @@ class EditorTraits:
     """GPUs (or a fraction of one) per worker on a cluster; none if the cluster has none."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """Opens what it needs while it works, such as a client or a model; None if it needs nothing open."""
+    loads_model: bool = False
+    """`opening` only loads a model: on a cluster, each worker does so. Otherwise (a connection, a cost limit), the
+    editor runs in the process that asks. Such an editor must be picklable while it is not open."""
     resumable: Resumable | None = None
     """Resumes an interrupted run; None for an editor with one step."""
     wraps: WrappedEditor | None = None
@@ -179,3 +210,28 @@ class EditorTraits:
     def opened(self) -> AbstractAsyncContextManager[object]:
         """Return the context in which the editor can be used."""
         return self.opening() if self.opening is not None else nullcontext()
+
+
+class Editor(Protocol):
+    """Anything that makes an image from a request. Leaderboards show `name`.
+
+    A plug-in needs only `edit`; `plugins.adapt_editor` adds the other attributes.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def params(self) -> JsonDict:
+        """Settings that an output depends on, besides the request and the version."""
+        ...
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Its requirements and abilities."""
+        ...
+
+    async def edit(self, request: EditRequest) -> EditResult: ...

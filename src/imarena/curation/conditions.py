@@ -51,10 +51,10 @@ _MEASURES: Mapping[str, Callable[[Perception], float]] = {
 
 def describe_seen(seen: Perception) -> str:
     """Description of an image for text search: things, text, colours, and the task conditions that are met."""
-    held = [words.about for name, words in task_file().conditions.items() if measure_condition(name, seen) >= 0.8]
+    fulfilled = [words.about for name, words in task_file().conditions.items() if measure_condition(name, seen) >= 0.8]
     parts = [
         *perception_phrases(seen),
-        *([", ".join(held).capitalize()] if held else []),
+        *([", ".join(fulfilled).capitalize()] if fulfilled else []),
         f"{seen.width} x {seen.height} pixels",
     ]
     return ". ".join(parts)

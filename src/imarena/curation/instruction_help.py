@@ -109,9 +109,9 @@ def measure_balance(labels: Iterable[tuple[str | None, str | None]], known_tasks
     mean = len(pairs) / len(known_tasks) if known_tasks else 0.0
     missing = tuple(task for task in known_tasks if task not in tasks)
     rare = tuple(task for task in known_tasks if 0 < tasks[task] < mean / 2)
-    there = set(pairs)
+    filled = set(pairs)
     listed = [task for task in tasks if task != "not stated"], [topic for topic in topics if topic != "not stated"]
-    cells = tuple((task, topic) for task in listed[0] for topic in listed[1] if (task, topic) not in there)
+    cells = tuple((task, topic) for task in listed[0] for topic in listed[1] if (task, topic) not in filled)
     return Balance(dict(tasks), dict(topics), missing, rare, cells)
 
 

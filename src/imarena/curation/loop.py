@@ -129,9 +129,9 @@ class CurationLoop:
         new: dict[tuple[str, str], tuple[FoundImage, ImageQuery]] = {}
         for (_, query), results in zip(asked, answers, strict=True):
             for found in results or ():
-                place = (found.source, found.key)
-                if place not in self._records_by_place:
-                    new.setdefault(place, (found, query))
+                key = (found.source, found.key)
+                if key not in self._records_by_place:
+                    new.setdefault(key, (found, query))
         return empty, list(new.values())
 
     async def _results(self, number: int, source: ImageSource, query: ImageQuery) -> tuple[FoundImage, ...] | None:

@@ -95,8 +95,10 @@ class ChatMind:
         missing, unexpected = _texts(fields.get("missing")), _texts(fields.get("unexpected"))
         if not fields:
             return ReflectionAnswer(rules, _cost(answer))
-        said = field_text(fields.get("note"), _LONGEST)
-        lacks = f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {said}"
+        note_text = field_text(fields.get("note"), _LONGEST)
+        lacks = (
+            f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {note_text}"
+        )
         found = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
         return ReflectionAnswer(found, _cost(answer))
 

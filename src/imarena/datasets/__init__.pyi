@@ -14,7 +14,7 @@ from .table.column_names import TAKEN_NAMES as TAKEN_NAMES
 from .table.importer import items_from_table as items_from_table
 from .table.importer import named_dataset as named_dataset
 from .table.importer import outputs_from_folder as outputs_from_folder
-from .table.votes import RATING_COLUMNS as RATING_COLUMNS
+from .table.votes import RATING_DETAIL_COLUMNS as RATING_DETAIL_COLUMNS
 from .table.votes import parse_scale as parse_scale
 from .taxonomy import load_taxonomy as load_taxonomy
 from .taxonomy import taxonomy_names as taxonomy_names

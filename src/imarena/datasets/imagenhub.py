@@ -39,13 +39,13 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             f"{path} holds neither an output tree nor rating tables.",
             hint=f"A tree has a folder input/ or a {LOOKUP}; rating tables end in .tsv.",
         )
-    shelves: dict[str, DatasetIndex] = {}
+    indexes: dict[str, DatasetIndex] = {}
     yield from folder.strays("*.tsv")
     for tree in trees:
-        yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, shelves)
+        yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, indexes)
     raters: set[str] = set()
     for table in tables:
-        yield from _read_ratings(folder, table, options.get("task"), intake, shelves, raters)
+        yield from _read_ratings(folder, table, options.get("task"), intake, indexes, raters)
 
 
 def dataset_of(task: str) -> str:
@@ -53,11 +53,11 @@ def dataset_of(task: str) -> str:
     return f"{SOURCE}/{task}"
 
 
-def dataset_index(intake: Intake, dataset: str, shelves: dict[str, DatasetIndex]) -> DatasetIndex:
+def dataset_index(intake: Intake, dataset: str, indexes: dict[str, DatasetIndex]) -> DatasetIndex:
     """The index of a data set, made once per import."""
-    if dataset not in shelves:
-        shelves[dataset] = DatasetIndex(intake, dataset)
-    return shelves[dataset]
+    if dataset not in indexes:
+        indexes[dataset] = DatasetIndex(intake, dataset)
+    return indexes[dataset]
 
 
 # ---------------------------------------------------------------- pixels
@@ -74,7 +74,7 @@ def _trees(folder: Folder) -> list[Path]:
 
 
 def _read_tree(
-    folder: Folder, tree: Path, dataset: str, intake: Intake, shelves: dict[str, DatasetIndex]
+    folder: Folder, tree: Path, dataset: str, intake: Intake, indexes: dict[str, DatasetIndex]
 ) -> Iterator[Importable]:
     lookup: dict[str, Any] = {}
     name = folder.name(tree / LOOKUP)
@@ -83,7 +83,7 @@ def _read_tree(
     except UserError as error:
         yield Skip(name, "", first_line(error))
     known = intake.items(dataset)
-    shelf = dataset_index(intake, dataset, shelves)
+    index = dataset_index(intake, dataset, indexes)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
     refused: set[str] = set()
     for uid in sorted({*lookup, *inputs}):
@@ -100,10 +100,10 @@ def _read_tree(
                 "import the pixels first, into a new workspace",
             )  # fmt: skip
             continue
-        yield shelf.place_item(item, name, uid)
+        yield index.place_item(item, name, uid)
     for directory in sorted(path for path in tree.iterdir() if path.is_dir() and path.name != "input"):
         if not directory.name.startswith("."):
-            yield from _outputs(folder, directory, intake, shelf, refused)
+            yield from _outputs(folder, directory, intake, index, refused)
 
 
 def _lookup(folder: Folder, tree: Path) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _edits(dataset: str) -> bool:
 
 
 def _outputs(
-    folder: Folder, directory: Path, intake: Intake, shelf: DatasetIndex, refused: set[str]
+    folder: Folder, directory: Path, intake: Intake, index: DatasetIndex, refused: set[str]
 ) -> Iterator[Output | Skip]:
     left_out = 0
     for path in folder.images(directory):
@@ -167,7 +167,7 @@ def _outputs(
         if path.name in refused:
             left_out += 1
             continue
-        item_id = shelf.item_id(path.name)
+        item_id = index.item_id(path.name)
         if item_id is None:
             yield Skip(name, "", f"there is no item '{path.name}'")
             continue
@@ -177,7 +177,7 @@ def _outputs(
             yield Skip(name, "", first_line(error))
             continue
         output = Output(item_id=item_id, editor=directory.name, image=image)
-        yield shelf.place_output(path.name, output, name, "")
+        yield index.place_output(path.name, output, name, "")
     if left_out:
         yield Skip(folder.name(directory), "", f"{counted(left_out, 'output')} of items that were left out above")
 
@@ -198,7 +198,7 @@ def parse_cell(cell: str) -> tuple[float, float]:
 
 
 def _read_ratings(
-    folder: Folder, path: Path, task: str | None, intake: Intake, shelves: dict[str, DatasetIndex], raters: set[str]
+    folder: Folder, path: Path, task: str | None, intake: Intake, indexes: dict[str, DatasetIndex], raters: set[str]
 ) -> Iterator[Importable]:
     name = folder.name(path)
     match = _RATER.fullmatch(path.stem)
@@ -206,7 +206,7 @@ def _read_ratings(
         yield Skip(name, "", "the file name does not say which rater it is (such as Text-Guided_IE_rater1.tsv)")
         return
     dataset = dataset_of(task or match.group("task") or path.parent.name)
-    shelf = dataset_index(intake, dataset, shelves)
+    index = dataset_index(intake, dataset, indexes)
     rater_id = f"{dataset}/{match.group('rater').lower()}"
     if rater_id in raters:
         yield Skip(name, "", f"the rater {rater_id} has a table already")
@@ -227,13 +227,13 @@ def _read_ratings(
                 continue
             seen.add(uid)
             origin = Origin(source=dataset, file=name, file_sha256=digest)
-            yield from _read_row(uid, cells, f"line {number}", rater_id, origin, shelf)
+            yield from _read_row(uid, cells, f"line {number}", rater_id, origin, index)
     except UserError as error:
         yield Skip(name, "", " ".join(str(error).splitlines()))
 
 
 def _read_row(
-    uid: str, cells: Mapping[str, str], where: str, rater_id: str, origin: Origin, shelf: DatasetIndex
+    uid: str, cells: Mapping[str, str], where: str, rater_id: str, origin: Origin, index: DatasetIndex
 ) -> Iterator[Importable]:
     for editor, cell in cells.items():
         if not editor:
@@ -246,8 +246,8 @@ def _read_row(
         except UserError as error:
             yield Skip(origin.file, f"{where}, column {editor}", first_line(error))
             continue
-        yield from without_pixels(uid, editor, shelf)
-        item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor)
+        yield from without_pixels(uid, editor, index)
+        item_id, output_id = index.item_id(uid), index.output_id(uid, editor)
         if item_id is None or output_id is None:
             yield Skip(origin.file, f"{where}, column {editor}", f"the item '{uid}' was left out above")
             continue
@@ -261,25 +261,25 @@ def _read_row(
         )
 
 
-def without_pixels(uid: str, editor: str, shelf: DatasetIndex) -> Iterator[Item | Output]:
+def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item | Output]:
     """Yield the item and the output of a rating or score, without pixels, if the workspace does not have them."""
-    if shelf.item_id(uid) is None:
+    if index.item_id(uid) is None:
         item = Item(
-            dataset=shelf.dataset,
+            dataset=index.dataset,
             key=uid,
             turns=(Turn(instruction=""),),
             absent=(uid,),
-            task=shelf.dataset.removeprefix(f"{SOURCE}/"),
+            task=index.dataset.removeprefix(f"{SOURCE}/"),
             provenance={"benchmark": "ImagenHub"},
-            origin=Origin(source=shelf.dataset, row=uid),
+            origin=Origin(source=index.dataset, row=uid),
         )
-        placed = shelf.place_item(item, "", uid)
+        placed = index.place_item(item, "", uid)
         if isinstance(placed, Item):
             yield placed
-    item_id = shelf.item_id(uid)
-    if item_id is not None and shelf.output_id(uid, editor) is None:
-        origin = Origin(source=shelf.dataset, row=f"{uid}/{editor}")
+    item_id = index.item_id(uid)
+    if item_id is not None and index.output_id(uid, editor) is None:
+        origin = Origin(source=index.dataset, row=f"{uid}/{editor}")
         output = Output(item_id=item_id, editor=editor, origin=origin)
-        placed_output = shelf.place_output(uid, output, "", uid)
+        placed_output = index.place_output(uid, output, "", uid)
         if isinstance(placed_output, Output):
             yield placed_output

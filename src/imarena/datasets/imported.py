@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError, content_id
+from imarena.core import Importable, Intake, Skip, UserError, content_id, error_line
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 
@@ -43,7 +43,7 @@ def one_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return " ".join(str(error).split())
+    return error_line(error)
 
 
 def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
@@ -54,8 +54,8 @@ def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
 
 def json_facts(value: object) -> JsonValue:
     """Convert a table cell to JSON; dates and bytes become text."""
-    made: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
-    return made
+    facts: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
+    return facts
 
 
 def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from imarena.core import UserError
+from imarena.core import UserError, suggestion
 
 
 def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:
     """Reject unknown options and, for options with choices, unknown values."""
     for name, value in options.items():
         if name not in allowed:
-            known = f"Known: {', '.join(sorted(allowed))}." if allowed else "It has no options."
-            raise UserError(f"The format '{format_name}' has no option '{name}'.", hint=known)
+            hint = suggestion(name, allowed) if allowed else "It has no options."
+            raise UserError(f"The format '{format_name}' has no option '{name}'.", hint=hint)
         choices = allowed[name]
         if choices is not None and value not in choices:
-            raise UserError(f"{name}={value} is not a choice.", hint=f"Choose one of: {', '.join(choices)}.")
+            raise UserError(f"{name}={value} is not a choice.", hint=suggestion(value, choices))

@@ -15,7 +15,7 @@ from imarena.core import Importable, Intake, Skip, UserError, file_sha256
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder
-from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, outcome_of, result_judgment
+from imarena.datasets.geditbench_results import CONSISTENCY, is_result, outcome_of, result_judgment
 from imarena.datasets.hf_parquet import picture_bytes
 from imarena.datasets.imported import check_storable, skip_bad_file
 from imarena.datasets.options import check_options

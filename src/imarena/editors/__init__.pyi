@@ -1,7 +1,7 @@
 from . import failure_modes as failure_modes
 from .advice import failure_advice as failure_advice
+from .catalog import EDITOR_KINDS as EDITOR_KINDS
 from .catalog import EDITORS as EDITORS
-from .catalog import KINDS as KINDS
 from .catalog import Ports as Ports
 from .classical.editor import OPERATIONS as OPERATIONS
 from .folder import FolderEditor as FolderEditor
@@ -15,7 +15,7 @@ from .model_cards import model_cards as model_cards
 from .prices import PRICE_FIELDS as PRICE_FIELDS
 from .prices import price_age as price_age
 from .studio.editors import QUALITY_ORDER as QUALITY_ORDER
-from .studio.editors import RECIPES as RECIPES
+from .studio.editors import STUDIO_RECIPES as STUDIO_RECIPES
 from .studio.editors import describe_habit as describe_habit
 from .studio.editors import studio_editors as studio_editors
 from .task_words import wrap_instruction as wrap_instruction

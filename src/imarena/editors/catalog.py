@@ -34,7 +34,7 @@ class EditorKind(Noun):
     """The option that the text after the colon of `kind:TEXT` sets."""
 
 
-KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_python(
+EDITOR_KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_python(
     package_yaml("imarena.editors", "catalog.yaml")
 )
 
@@ -49,5 +49,5 @@ def adapt_editor_maker(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG0
 
 
 EDITORS: Registry[MakeEditor] = Registry(
-    "editor", {name: kind.path for name, kind in KINDS.items()}, adapt_editor_maker
+    "editor", {name: kind.path for name, kind in EDITOR_KINDS.items()}, adapt_editor_maker
 )

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
 
-from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES, media_type_of
 
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
@@ -143,12 +142,12 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
     """
     reader_end, writer = os.pipe()
     reader = asyncio.StreamReader()
-    kept = bytearray()
+    tail = bytearray()
 
     async def collect() -> None:
         while chunk := await reader.read(65536):
-            kept.extend(chunk)
-            del kept[: -4 * _SHOWN]
+            tail.extend(chunk)
+            del tail[: -4 * _SHOWN]
 
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reader_end, "rb", 0)
@@ -157,7 +156,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
 
     async def read_output() -> str:
         await asyncio.wait([collecting], timeout=_LAST_WORDS_S)
-        return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
+        return " ".join(tail.decode("utf-8", "replace").split())[-_SHOWN:]
 
     try:
         yield read_output, writer
@@ -203,4 +202,4 @@ def _read(path: Path, code: int, output: str, program: str) -> EditResult:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> CommandEditor:
     """Build the editor from a table with `argv`."""
-    return CommandEditor(name, read_editor_options(CommandSettings, options, "command"))
+    return CommandEditor(name, read_options(CommandSettings, options, "editors", "command"))

@@ -24,13 +24,14 @@ from imarena.core import (
     InvalidImage,
     MissingExtra,
     Noun,
-    UnknownName,
     UserError,
+    error_line,
     package_yaml,
+    read_options,
+    unknown_name,
 )
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import decode, encode_image
 from imarena.vision import load_qwen_processor, needs_own_processor
 
@@ -88,8 +89,12 @@ class DiffusersEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """Opening is required, because it loads the pipeline."""
-        return EditorTraits(opening=self.opened)
+        """Opening loads the pipeline. On a cluster each worker does so, on a GPU of its own if there is one."""
+        return EditorTraits(opening=self.opened, loads_model=True, gpus=0.0 if self.settings.device == "cpu" else 1.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Workers get the settings, and load the pipeline themselves."""
+        return type(self), (self.name, self.settings, self.shape)
 
     @property
     def params(self) -> JsonDict:
@@ -127,14 +132,14 @@ class DiffusersEditor:
         with self._lock:
             started = time.perf_counter()
             try:
-                made = self._call(arguments, request.seed)
+                image = self._call(arguments, request.seed)
             except _BlackedOut:
                 refusal = "the pipeline's safety checker blacked the image out"
                 return EditResult(Status.REFUSED, error=refusal, cost_usd=0.0)
             except (RuntimeError, ValueError, TypeError, IndexError) as error:
                 reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 return EditResult(Status.API_ERROR, error=reason, cost_usd=0.0)
-        return EditResult(Status.OK, encode_image(made), cost_usd=0.0, latency_s=time.perf_counter() - started)
+        return EditResult(Status.OK, encode_image(image), cost_usd=0.0, latency_s=time.perf_counter() - started)
 
     def _call(self, arguments: dict[str, Any], seed: int | None) -> Any:
         import torch
@@ -185,7 +190,7 @@ def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
             **parts,
         )
     except (OSError, ValueError, ImportError, RuntimeError, broken) as error:
-        reason = " ".join(str(error).split())[:300]
+        reason = error_line(error, 300)
         lacks = "Install what it names." if isinstance(error, ImportError) else "Is the name or the folder right?"
         raise UserError(
             f"The model '{settings.model}' cannot be loaded: {reason}",
@@ -220,7 +225,7 @@ def _check_parts(model: str, shape: PipelineCall) -> None:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> DiffusersEditor:
     """Build the editor from a table with `model` and `pipeline`."""
-    settings = read_editor_options(DiffusersSettings, options, "diffusers")
+    settings = read_options(DiffusersSettings, options, "editors", "diffusers")
     if settings.pipeline not in SHAPES:
-        raise UnknownName(f"There is no pipeline called '{settings.pipeline}'.", hint=f"Known: {', '.join(SHAPES)}.")
+        raise unknown_name("There is no pipeline called", settings.pipeline, SHAPES)
     return DiffusersEditor(name, settings, SHAPES[settings.pipeline])

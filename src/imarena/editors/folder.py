@@ -13,10 +13,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, read_options
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import MAX_IMAGE_BYTES, read_image_file
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")
@@ -108,7 +107,7 @@ def file_names(named: Mapping[str, JsonValue]) -> list[str]:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FolderEditor:
     """Build the editor from a table with `path`."""
-    settings = read_editor_options(FolderSettings, options, "folder")
+    settings = read_options(FolderSettings, options, "editors", "folder")
     root = Path(settings.path).expanduser()
     if not root.is_dir():
         raise UserError(

@@ -16,10 +16,9 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, suggestion
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, read_options, suggestion
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
 
 RAISED = "The function raised "
@@ -57,20 +56,20 @@ class FunctionEditor:
     async def edit(self, request: EditRequest) -> EditResult:
         """Call the function and convert its result. The engine records exceptions."""
         if inspect.iscoroutinefunction(self.call):
-            made = await self.call(request)
+            result = await self.call(request)
         else:
-            made = await asyncio.to_thread(self.call, request)
-        if isinstance(made, EditResult):
-            return made
-        if isinstance(made, bytes):
-            return EditResult(Status.OK, made)
-        if isinstance(made, Image.Image):
+            result = await asyncio.to_thread(self.call, request)
+        if isinstance(result, EditResult):
+            return result
+        if isinstance(result, bytes):
+            return EditResult(Status.OK, result)
+        if isinstance(result, Image.Image):
             return EditResult(
-                Status.OK, encode_image(made if made.mode in ("L", "RGB", "RGBA") else made.convert("RGB"))
+                Status.OK, encode_image(result if result.mode in ("L", "RGB", "RGBA") else result.convert("RGB"))
             )
-        if made is None:
+        if result is None:
             return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
-        what = type(made).__name__
+        what = type(result).__name__
         return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
 
     def raised(self, error: BaseException) -> str:
@@ -78,8 +77,8 @@ class FunctionEditor:
         frames = traceback.extract_tb(error.__traceback__)
         own = inspect.unwrap(self.call)
         file = own.__code__.co_filename if inspect.isfunction(own) else ""
-        here = [frame for frame in frames if frame.filename == file] or frames
-        where = f" ({Path(here[-1].filename).name}, line {here[-1].lineno})" if here else ""
+        own_frames = [frame for frame in frames if frame.filename == file] or frames
+        where = f" ({Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno})" if own_frames else ""
         return f"{RAISED}{type(error).__name__}: {error_message(error)}{where}"
 
 
@@ -123,5 +122,5 @@ def _near(owner: object, name: str) -> str:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FunctionEditor:
     """Build the editor from a table with `function`."""
-    settings = read_editor_options(FunctionSettings, options, "function")
+    settings = read_options(FunctionSettings, options, "editors", "function")
     return FunctionEditor(name, load_function(settings.function), settings.version, settings.in_context)

@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from imarena.core import Noun, UserError
 from imarena.editors.prices import PicturePrice
 
-Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
+ModelTask = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
 
 class ModelCard(Noun):
@@ -28,7 +28,7 @@ class ModelCard(Noun):
     released: date | None = None
     withdrawn: date | None = None
     """The day on which the provider switched it off, or will do so."""
-    tasks: tuple[Task, ...] | None = Field(default=None, min_length=1)
+    tasks: tuple[ModelTask, ...] | None = Field(default=None, min_length=1)
     """One of ImagenWorld's six (004, table 2)."""
     native_size: tuple[int, int] | None = None
     """Default width and height."""

@@ -5,6 +5,7 @@ from .mapping import map_on_executor as map_on_executor
 from .ray_lane import ask_nodes as ask_nodes
 from .ray_lane import cluster as cluster
 from .run import FLUSH_S as FLUSH_S
+from .run import SOON_S as SOON_S
 from .run import DoneElsewhere as DoneElsewhere
 from .run import NotNow as NotNow
 from .run import RunPlan as RunPlan

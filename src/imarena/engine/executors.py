@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, cast, get_args
 
-from imarena.core import ExecutorKind, UnknownName
+from imarena.core import ExecutorKind, unknown_name
 from imarena.engine.process_lane import ProcessLane, pack_task
 from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
@@ -21,7 +21,7 @@ FEW_CORES = 4
 """Up to this many cores, separate processes cost more memory than they save time: image libraries release the GIL."""
 ENOUGH = 200
 """Minimum number of questions for which starting processes pays off: each imports and loads its models, 2 to 4 CPU
-seconds by `benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for an image."""
+seconds by `python -m benchmarks.judges.builtin executors`, and `builtin` takes 0.08 s for an image."""
 AT_ONCE = 8
 
 
@@ -31,13 +31,15 @@ class OpenExecutor(Generic[Q, A]):
 
     ask: Executor[Q, A]
     slots: int
+    held: Callable[[str], bytes | None] | None = None
+    """Returns a stand-in for an image that the workers can get already, by its hash; for use in questions only."""
 
 
 def read_executor(text: str) -> ExecutorKind:
     """Parse the executor kind of a command-line option."""
     if text in get_args(ExecutorKind):
         return cast(ExecutorKind, text)
-    raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
+    raise unknown_name("There is no executor called", text, get_args(ExecutorKind))
 
 
 def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
@@ -71,13 +73,15 @@ async def open_executor(
         with ThreadPoolExecutor(cores) as pool:
             yield OpenExecutor(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
     elif which == "ray":
+        from imarena.engine.ray_images import ImageSender
         from imarena.engine.ray_lane import cluster, cluster_slots, ray_executor
 
         with cluster() as ray:
             most, share = cluster_slots(ray, gpus)
             slots = max(1, min(at_once or most, most, questions))
-            with ray_executor(ray, task, slots, share) as ask_cluster:
-                yield OpenExecutor(ask_cluster, slots)
+            images = ImageSender(ray.put)
+            with ray_executor(ray, task, slots, share, images) as ask_cluster:
+                yield OpenExecutor(ask_cluster, slots, images.held)
     else:
         slots = max(1, min(at_once or cores, cores, questions))
         with _lanes(partial(ProcessLane, pack_task(task)), slots) as ask:

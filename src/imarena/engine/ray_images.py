@@ -1,7 +1,8 @@
 """Questions for a cluster: large bytes (that is, images) are replaced by their hash, and each is sent once.
 
-The driver puts an image into Ray's object store when it is first needed; every question that shows it refers to it. A
-worker fetches it from the store, through its own machine's copy, and caches the most recent ones.
+The driver puts an image into Ray's object store when it is first needed; every question that shows it refers to it. For
+an image that is there already, a question may hold a `SentImage`, so that the driver need not read it again. A worker
+fetches it from the store, through its own machine's copy, and caches the most recent ones.
 """
 
 import io
@@ -25,6 +26,20 @@ def _size(entry: tuple[Any, int]) -> int:
     return entry[1]
 
 
+class SentImage(bytes):
+    """In a question, stands for an image in the object store. It has no bytes here; the worker gets the image's."""
+
+    sha256: str
+    reference: Any
+
+    @classmethod
+    def of(cls, sha256: str, reference: Any) -> "SentImage":
+        """Return the stand-in. It keeps the image in the object store."""
+        made = cls()
+        made.sha256, made.reference = sha256, reference
+        return made
+
+
 class ImageSender:
     """On the driver: the images already in the object store, for all workers of a run."""
 
@@ -41,6 +56,9 @@ class ImageSender:
 
         class Pickler(pickle.Pickler):
             def persistent_id(_, value: object) -> str | None:  # noqa: N805
+                if isinstance(value, SentImage):
+                    refs[value.sha256] = value.reference
+                    return value.sha256
                 if type(value) is not bytes or len(value) < LARGE:
                     return None
                 key = sha256_hex(value)
@@ -50,6 +68,11 @@ class ImageSender:
         buffer = io.BytesIO()
         Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(question)
         return buffer.getvalue(), refs
+
+    def held(self, sha256: str) -> SentImage | None:
+        """Return a stand-in for an image that was sent; None if it has to be read."""
+        with self._lock:
+            return SentImage.of(sha256, self._refs[sha256][0]) if sha256 in self._refs else None
 
     def _reference(self, key: str, value: bytes) -> Any:
         with self._lock:

@@ -39,9 +39,9 @@ def cluster(address: str = "") -> Iterator[Any]:
         import ray
     except ImportError as error:
         raise MissingExtra("Running on Ray", "ray") from error
-    if address:
-        _check_reachable(address)
     started = not ray.is_initialized()
+    if started:
+        _check_reachable(address)
     with redirect_stdout(sys.stderr):  # Ray reports dead workers on stdout until it has stopped
         if started:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics unless the user asks for them
@@ -63,15 +63,22 @@ def cluster(address: str = "") -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise `UserError` if nothing listens at HOST:PORT: Ray itself would retry for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
+    """Raise `UserError` if nothing listens at the address, or at RAY_ADDRESS: Ray itself would retry for minutes."""
+    named = address or os.environ.get("RAY_ADDRESS", "")
+    if named in ("", "auto", "local"):
         return
+    where = named if address else f"{named} (RAY_ADDRESS)"
+    host, _, port = named.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise UserError(
+            f"{where} is not the address of a cluster: HOST:PORT is expected.",
+            hint="'ray start --head' starts a cluster and prints its address; auto means the one on this machine.",
+        )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # the latter for a port above 65535
         raise UserError(
-            f"There is no Ray cluster at {address}: {first_line(error)}.",
+            f"There is no Ray cluster at {where}: {first_line(error)}.",
             hint="Start one with 'ray start --head' and name its HOST:PORT.",
         ) from error
 
@@ -109,8 +116,8 @@ class RayLane(Generic[Q, A]):
         self.waiting += 1
         try:
             answer, error = await asyncio.wrap_future(self._actor.ask.remote(data, refs).future())
-        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
-            raise WorkerDied(f"the Ray actor ended: {first_line(error)}") from error
+        except self._ray.exceptions.RayError as error:
+            raise self._death(error, "the Ray actor ended") from error
         finally:
             self.waiting -= 1
         if error is not None:
@@ -126,8 +133,20 @@ class RayLane(Generic[Q, A]):
             await asyncio.wait_for(started, None if patient else START_S)
         except TimeoutError as error:
             raise NoRoom("the cluster has no room for another worker") from error
-        except self._ray.exceptions.RayActorError as error:
-            raise WorkerDied(f"the Ray actor did not start: {first_line(error)}") from error
+        except self._ray.exceptions.RayError as error:
+            raise self._death(error, "the Ray actor did not start") from error
+
+    def _death(self, error: BaseException, what: str) -> BaseException:
+        """Return `WorkerDied`, unless the code that the actor ran raised the error: then the actor is still alive.
+
+        Ray has no common class for the end of a worker: one that is killed for memory, one whose machine ended and one
+        that is placed nowhere raise errors that are related only by `RayError`.
+        """
+        kinds = self._ray.exceptions
+        raised = isinstance(error, kinds.RayTaskError) and not isinstance(
+            error, kinds.RayActorError | kinds.ObjectLostError
+        )
+        return error if raised else WorkerDied(f"{what}: {first_line(error)}")
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. Its questions are answered by then, or nobody waits for them."""
@@ -136,9 +155,11 @@ class RayLane(Generic[Q, A]):
 
 
 @contextmanager
-def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> Iterator[Executor[Q, A]]:
+def ray_executor(
+    ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float, images: ImageSender
+) -> Iterator[Executor[Q, A]]:
     """Start a worker per slot. If one dies, another gets its question; a new one is started if there is room."""
-    images, data = ImageSender(ray.put), ray.put(pack_task(task))  # one copy for all workers: it may be large
+    data = ray.put(pack_task(task))  # one copy for all workers: it may be large
     lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
     most = slots
 
@@ -207,6 +228,8 @@ class _Actor:
         self._data = data
         self._task: WorkerTask[Any, Any] | None = None
         self._images = ImageReceiver(ray.get)
+        self._runner = asyncio.Runner()
+        """One event loop for all questions: a task may keep something open in it."""
 
     def ready(self) -> None:
         """Return once the actor has started."""
@@ -215,6 +238,6 @@ class _Actor:
         """Return an answer, or an intentionally raised error."""
         try:
             self._task = self._task or unpack_task(self._data)
-            return asyncio.run(self._task.outcome(self._images.unpack(question, refs)))
+            return self._runner.run(self._task.outcome(self._images.unpack(question, refs)))
         except UserError as error:
             return None, error

@@ -7,6 +7,7 @@ as they arrive; written work is not repeated, because the caller plans only what
 import asyncio
 import contextlib
 import logging
+import math
 import signal
 import threading
 import time
@@ -23,6 +24,9 @@ R = TypeVar("R")
 
 _LOG = logging.getLogger(__name__)
 FLUSH_S = 0.5
+"""How long computed results gather before they are stored: fewer commits, and a kill costs only computing time."""
+SOON_S = 0.02
+"""Shortest time between commits of results that were paid for: one by one if they are rare, in batches if not."""
 BATCH = 200
 RETRY_S = 0.5
 """How long an idle run waits before it retries work that another process is doing."""
@@ -74,7 +78,10 @@ class RunPlan(Generic[W, R]):
     group: Callable[[W], str] | None = None
     """Groups work that shares something, such as images already analysed; a group goes to one slot if possible."""
     flush_s: float = FLUSH_S
-    """How long a result may wait before it is written; 0: it is written before its slot continues."""
+    """Shortest time between writes, and so the longest time that a result waits for the next one to begin.
+
+    0: a result is written before its slot continues.
+    """
 
 
 async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
@@ -166,46 +173,53 @@ class _Source(Generic[W]):
 
 
 class _Sink(Generic[R]):
-    """Collects results and writes them in batches, off the event loop, one batch at a time."""
+    """Writes results in batches, off the event loop, one batch at a time; during a write the next batch gathers."""
 
     def __init__(self, write: Callable[[list[R]], None], flush_s: float) -> None:
         self._write = write
         self._flush_s = flush_s
         self._held: list[R] = []
-        self._last = time.monotonic()
+        self._last = -math.inf
+        """When the last write began."""
         self._lock = asyncio.Lock()
-        self._later: asyncio.Task[None] | None = None
-        self._waits = False
+        self._writer: asyncio.Task[None] | None = None
+        self._pauses = False
 
     async def put(self, result: R) -> None:
         self._held.append(result)
-        if len(self._held) >= BATCH or time.monotonic() - self._last >= self._flush_s:
+        if self._writer is not None and self._writer.done():
+            self._writer.result()  # raises if it failed, which ends the run
+            self._writer = None
+        free = not self._lock.locked() and time.monotonic() - self._last >= self._flush_s
+        if free or self._flush_s == 0:
             await self.flush()
-        elif self._later is None or self._later.done():
-            if self._later is not None:
-                self._later.result()  # raises if it failed, which ends the run
-            self._waits = True
-            self._later = asyncio.create_task(self._flush_later())
+        elif len(self._held) >= BATCH:
+            await self.flush(least=BATCH)
+        if self._held and self._writer is None:
+            self._writer = asyncio.create_task(self._write_held())
 
-    async def _flush_later(self) -> None:
-        """Write results if no others follow for a while: if the process dies before, they have to be paid for again."""
-        await asyncio.sleep(self._flush_s)
-        self._waits = False
-        await self.flush()
+    async def _write_held(self) -> None:
+        """Write until nothing is held. What the process holds when it dies has to be paid for again."""
+        while self._held:
+            while (pause := self._last + self._flush_s - time.monotonic()) > 0:
+                self._pauses = True
+                await asyncio.sleep(pause)
+                self._pauses = False
+            await self.flush()
 
     async def close(self) -> None:
         """Write the remaining results."""
-        if self._later is not None and self._waits:
-            self._later.cancel()
-        elif self._later is not None:
-            await self._later
+        if self._writer is not None and self._pauses:
+            self._writer.cancel()
+        elif self._writer is not None:
+            await self._writer
         await self.flush()
 
-    async def flush(self) -> None:
+    async def flush(self, least: int = 1) -> None:
         async with self._lock:
-            batch, self._held = self._held, []
-            self._last = time.monotonic()
-            if batch:
+            if len(self._held) >= least:
+                batch, self._held = self._held, []
+                self._last = time.monotonic()
                 await asyncio.shield(asyncio.to_thread(self._write, batch))
 
 

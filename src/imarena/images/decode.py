@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
 
-from imarena.core import InvalidImage, sha256_hex
+from imarena.core import InvalidImage, error_line, sha256_hex
 from imarena.core.records import ImageRef
 from imarena.images.formats import PNG, TIFF
-from imarena.images.inspect import DECODER_ERRORS, ImageInfo, decode_error_text, open_checked, orientation_of
+from imarena.images.inspect import DECODER_ERRORS, ImageInfo, open_checked, orientation_of
 
 _WHITE = (255, 255, 255)
 _TURNS = {
@@ -39,7 +39,7 @@ def decode(data: bytes) -> Image.Image:
             colour, alpha = _split(_eight_bits(image, data, info))
             result = _to_srgb(colour, image.info.get("icc_profile"))
     except DECODER_ERRORS as error:
-        raise InvalidImage(f"damaged or truncated {info.media_type} file: {decode_error_text(error)}") from error
+        raise InvalidImage(f"damaged or truncated {info.media_type} file: {error_line(error, 200)}") from error
     if alpha is not None:
         ground = Image.new("RGB", result.size, _WHITE)
         ground.paste(result, mask=alpha)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageFile
 
-from imarena.core import InvalidImage
+from imarena.core import InvalidImage, error_line
 from imarena.images.formats import BMP, GIF, JPEG, PNG, TIFF, WEBP, media_type_of
 
 MAX_PIXELS = 80_000_000
@@ -80,13 +80,7 @@ def open_checked(data: bytes) -> tuple[ImageFile.ImageFile, ImageInfo]:
         _refuse_bomb(*image.size)
         return image, _describe(image, data, media_type)
     except DECODER_ERRORS as error:
-        raise InvalidImage(f"damaged or truncated {media_type} file: {decode_error_text(error)}") from error
-
-
-def decode_error_text(error: BaseException) -> str:
-    """A decoder's error message in one line."""
-    text = " ".join(str(error).split())
-    return text[:200] or type(error).__name__
+        raise InvalidImage(f"damaged or truncated {media_type} file: {error_line(error, 200)}") from error
 
 
 def orientation_of(image: Image.Image) -> int:

@@ -96,11 +96,11 @@ def _png_chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def _strip_jpeg(data: bytes, orientation: int) -> bytes:
-    kept = [part for marker, part in _jpeg_parts(data) if _is_kept_in_jpeg(marker, part)]
+    parts = [part for marker, part in _jpeg_parts(data) if _is_kept_in_jpeg(marker, part)]
     if orientation > 1:
         body = b"Exif\x00\x00" + _orientation_block(orientation)
-        kept.insert(1, b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body)
-    return b"".join(kept)
+        parts.insert(1, b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body)
+    return b"".join(parts)
 
 
 def _is_kept_in_jpeg(marker: int, part: bytes) -> bool:

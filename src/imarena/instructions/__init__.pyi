@@ -6,7 +6,7 @@ from .chains import write_chain as write_chain
 from .connectors import CONNECTORS as CONNECTORS
 from .connectors import Connector as Connector
 from .connectors import join_instructions as join_instructions
-from .decomposition import OUTCOMES as OUTCOMES
+from .decomposition import DECOMPOSITION_OUTCOMES as DECOMPOSITION_OUTCOMES
 from .decomposition import Decomposer as Decomposer
 from .decomposition import Decomposition as Decomposition
 from .decomposition import DroppedObject as DroppedObject

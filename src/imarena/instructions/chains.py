@@ -95,8 +95,8 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
         case "text_change", None:
             return f"Add the text '{turn.text}' to the image."
         case "background_change", _:
-            kept = _listed([with_definite_article(other) for other in state.objects if other.foreground])
-            return f"Change the background to {_background(turn.background or '')}, and leave {kept} unchanged."
+            others = _listed([with_definite_article(other) for other in state.objects if other.foreground])
+            return f"Change the background to {_background(turn.background or '')}, and leave {others} unchanged."
         case _, SceneObject():
             return _about(state, turn, thing)
     raise ValueError(f"a turn of type {turn.type} needs an object")

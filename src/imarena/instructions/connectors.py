@@ -27,8 +27,8 @@ def join_instructions(
     sentences = [step[:1].upper() + step[1:] for step in steps]
     if connector == "keep-unchanged" and unchanged:
         named = [f"the {name}" for name in unchanged]
-        kept = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-        sentences.append(f"Keep {kept} unchanged")
+        names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+        sentences.append(f"Keep {names} unchanged")
     return ". ".join(sentences) + "."
 
 

@@ -7,7 +7,7 @@ from imarena.core.records import JsonDict, Status, Usage
 from imarena.instructions.scene_contents import SceneContents
 
 DecompositionOutcome = Literal["ok", "unsuitable", "no_objects", "nothing_found", "failed"]
-OUTCOMES: dict[DecompositionOutcome, str] = {
+DECOMPOSITION_OUTCOMES: dict[DecompositionOutcome, str] = {
     "ok": "objects were found",
     "unsuitable": "the image was screened out before its objects were listed",
     "no_objects": "no object is listed",

@@ -22,7 +22,7 @@ from imarena.instructions.scene_contents import SceneContents
 from imarena.instructions.screening import ScreenSettings, screen_image
 from imarena.vision import BASIC_COLOURS, DETECTORS, basic_names, find_objects, read_lines, saliency
 
-Box = tuple[float, float, float, float]
+_PixelBox = tuple[float, float, float, float]
 
 DETECTOR = "efficientdet"
 SURE = 0.5
@@ -112,13 +112,13 @@ class _Small:
         rgb = np.asarray(shrink_pixels(shown, COPY_SIDE), np.float32) / np.float32(255)
         return cls(basic_names(rgb), np.asarray(saliency(rgb) >= SALIENT), scale)
 
-    def window(self, box: Box) -> tuple[slice, slice]:
+    def window(self, box: _PixelBox) -> tuple[slice, slice]:
         left, top, right, bottom = (round(end * self.scale) for end in box)
         rows, columns = self.names.shape
         top, left = min(top, rows - 1), min(left, columns - 1)
         return slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1))
 
-    def color(self, box: Box) -> str | None:
+    def color(self, box: _PixelBox) -> str | None:
         """The basic color of most of an object: of its salient part if there is one, else of the middle of its box."""
         window = self.window(box)
         inside, mask = self.names[window], self.salient[window]
@@ -132,7 +132,7 @@ class _Small:
         name = _GRAY.get(BASIC_COLOURS[best], BASIC_COLOURS[best])
         return name if name != "cyan" and counts[best] >= ONE_COLOR * counts.sum() else None
 
-    def outside(self, boxes: Sequence[Box]) -> dict[str, float] | None:
+    def outside(self, boxes: Sequence[_PixelBox]) -> dict[str, float] | None:
         """Share of each basic color outside all boxes; None if almost nothing is outside."""
         outside = np.ones(self.names.shape, np.bool_)
         for box in boxes:
@@ -182,6 +182,6 @@ def _texts(shown: Pixels) -> list[tuple[str, Detection]]:
     ]  # fmt: skip
 
 
-def _inside(line: Box, box: Box) -> bool:
+def _inside(line: _PixelBox, box: _PixelBox) -> bool:
     x, y = (line[0] + line[2]) / 2, (line[1] + line[3]) / 2
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]

@@ -31,9 +31,9 @@ def _task(tasks: dict[str, str], state: ChainState, draft: TurnDraft, language: 
             return tasks["new_object"]
         return tasks["new_object_beside"].format(position=_PLACES[turn.position], reference=turn.reference)
     if draft.field == "text":
-        place = f" in place of '{turn.old_text}' on the {turn.object}" if turn.object is not None else ""
+        phrase = f" in place of '{turn.old_text}' on the {turn.object}" if turn.object is not None else ""
         chinese = ", or better four Chinese characters at most" if language == "zh" else ""
-        return tasks["text"].format(place=place, chinese=chinese)
+        return tasks["text"].format(place=phrase, chinese=chinese)
     if draft.field == "background":
         return tasks["background"].format(background=state.background or state.contents.scene or "not known")
     choices = ", ".join(draft.options if draft.field == "color" else vocabulary().materials)

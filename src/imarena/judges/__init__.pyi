@@ -8,7 +8,6 @@ from .catalog import adapt_judge_maker as adapt_judge_maker
 from .chat.client_chat import chat_with_client as chat_with_client
 from .chat.client_chat import endpoint_options as endpoint_options
 from .chat.imagenworld import make_lister as make_lister
-from .chat.imagenworld import objects_from_reasons as objects_from_reasons
 from .chat.judge import ChatJudge as ChatJudge
 from .chat.judge import ChatSettings as ChatSettings
 from .chat.judge import need_chat as need_chat
@@ -35,6 +34,7 @@ from .estimates import estimate_computed as estimate_computed
 from .estimates import estimate_sizes as estimate_sizes
 from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
+from .expected_objects import objects_from_reasons as objects_from_reasons
 from .expected_offline import OfflineLister as OfflineLister
 from .expected_offline import offline_objects as offline_objects
 from .health import SelfConsistency as SelfConsistency
@@ -63,6 +63,8 @@ from .replies.readers import ReplyReaders as ReplyReaders
 from .score_ranges import JudgeRange as JudgeRange
 from .score_ranges import range_of as range_of
 from .score_ranges import stated_scale as stated_scale
+from .susceptibility import RAISED as RAISED
+from .susceptibility import TURNED as TURNED
 from .susceptibility import BattlePair as BattlePair
 from .susceptibility import ScorePair as ScorePair
 from .susceptibility import Susceptibility as Susceptibility

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from imarena.core import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, reasons_from_objects
+from imarena.judges.expected_objects import MAX_OBJECTS, ExpectedObject, reasons_from_objects
 from imarena.language import (
     READER_VERSION,
     Edit,
@@ -52,8 +52,8 @@ def _named(instruction: str) -> Iterator[ExpectedObject]:
     reading = read_instruction(instruction)
     for edit in reading.edits:
         yield from _RULES.get(edit.kind, _clause)(edit, quotes)
-    for kept in reading.keep:
-        yield from _things(kept, quotes, present=_ABSENT.match(kept) is None)
+    for phrase in reading.keep:
+        yield from _things(phrase, quotes, present=_ABSENT.match(phrase) is None)
 
 
 def _things(phrase: str, quotes: tuple[str, ...], *, present: bool = True) -> Iterator[ExpectedObject]:

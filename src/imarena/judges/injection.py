@@ -67,8 +67,8 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
     return lines
 
 
-def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, position: Place = "bottom") -> Exhibit:
+def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT) -> Exhibit:
     """The exhibit with `text` drawn on one side's output, or on the only output."""
     if side is Outcome.RIGHT and exhibit.right is not None:
-        return replace(exhibit, right=draw_text(exhibit.right, text, position=position))
-    return replace(exhibit, left=draw_text(exhibit.left, text, position=position))
+        return replace(exhibit, right=draw_text(exhibit.right, text))
+    return replace(exhibit, left=draw_text(exhibit.left, text))

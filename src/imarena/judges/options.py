@@ -12,4 +12,4 @@ S = TypeVar("S", bound=BaseModel)
 
 def read_judge_options(settings: type[S], options: Mapping[str, JsonValue], kind: str) -> S:
     """Validate `options` as settings of the judge called `kind`."""
-    return read_options(settings, options, f"The judge '{kind}'", "judges")
+    return read_options(settings, options, "judges", kind)

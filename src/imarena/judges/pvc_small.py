@@ -8,9 +8,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import cv2
 import numpy as np
+from cachetools import LRUCache, cachedmethod
 from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
@@ -18,7 +20,7 @@ from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
-from imarena.vision import network, network_version
+from imarena.vision import ModelLock, network, network_version
 
 _WEIGHTS = "pvc_small"
 _LONGEST = 512
@@ -80,6 +82,10 @@ class PvcSmallSettings(Noun):
     margin: float = Field(default=0.0, ge=0, lt=1)
 
 
+def _key(_: object, source: bytes, output: bytes) -> bytes:
+    return hashlib.sha256(source).digest() + hashlib.sha256(output).digest()
+
+
 class PvcSmallJudge:
     """Compares two outputs, or scores one with minus its damage level. Swapping sides mirrors the verdict."""
 
@@ -90,7 +96,8 @@ class PvcSmallJudge:
 
     def __init__(self, settings: PvcSmallSettings | None = None) -> None:
         self.settings = settings or PvcSmallSettings()
-        self._known: dict[bytes, EditDamage] = {}
+        self._known: LRUCache[bytes, EditDamage] = LRUCache(_KEPT)
+        self._lock = ModelLock()
 
     @cached_property
     def version(self) -> str:
@@ -125,16 +132,11 @@ class PvcSmallJudge:
         reasons: JsonDict = {"gap": round(gap, 6), "left_edited": _share(left), "right_edited": _share(right)}
         return Verdict(Status.OK, preference=outcome, scores=scores, confidence=certainty, reasons=reasons)
 
+    @cachedmethod(attrgetter("_known"), key=_key, lock=attrgetter("_lock"))
     def _seen(self, source: bytes, output: bytes) -> EditDamage:
         """Measure each output once for all its pairs."""
-        key = hashlib.sha256(source).digest() + hashlib.sha256(output).digest()
-        known = self._known.get(key)
-        if known is None:
-            shown = [np.asarray(decode(data).convert("RGB"), np.uint8) for data in (source, output)]
-            known = self._known[key] = measure_edit_damage(shown[0], shown[1])
-            while len(self._known) > _KEPT:
-                self._known.pop(next(iter(self._known)), None)
-        return known
+        before, after = (np.asarray(decode(data).convert("RGB"), np.uint8) for data in (source, output))
+        return measure_edit_damage(before, after)
 
 
 def _share(seen: EditDamage) -> float:

@@ -13,7 +13,7 @@ from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_judge_options
 from imarena.judges.orders import mirror_scores
 
-Key = tuple[str, str | None, str | None]
+_RowKey = tuple[str, str | None, str | None]
 """SHA-256 of the left and the right image, and the instruction; None if the record has none."""
 
 
@@ -55,7 +55,7 @@ class RecordedJudge:
     """A judge that looks verdicts up. For an exhibit without a record, the status is `api_error`."""
 
     name: str
-    rows: Mapping[Key, RecordedRow]
+    rows: Mapping[_RowKey, RecordedRow]
     version: str
     prompt_id: str = "recorded"
     prompt_version: str = "1"
@@ -98,7 +98,7 @@ def judge_from_rows(
 
     `higher_is_better` None: the name decides.
     """
-    table: dict[Key, RecordedRow] = {}
+    table: dict[_RowKey, RecordedRow] = {}
     for row in rows:
         key = (row.left_sha256, row.right_sha256, row.instruction)
         if table.setdefault(key, row) != row:

@@ -10,7 +10,7 @@ from imarena.core import Judge
 from imarena.judges.catalog import CARDS
 from imarena.stats import ScoreRange, observed_range
 
-Origin = Literal["given", "judge", "scores"]
+RangeOrigin = Literal["given", "judge", "scores"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class JudgeRange:
     """A range and where it comes from."""
 
     range: ScoreRange
-    origin: Origin
+    origin: RangeOrigin
 
     @property
     def document(self) -> dict[str, object]:

@@ -16,6 +16,8 @@ from imarena.stats import WILSON, Figure, paired_bootstrap, undefined_figure, wi
 
 ALL = "all"
 """Every kind of text except the control."""
+RAISED = "Does a text in the image that addresses the judge raise its score?"
+TURNED = "Does a text on one side that addresses the judge turn the battle to that side?"
 ROUNDS = 2000
 
 

@@ -40,14 +40,14 @@ def checked_verdict(returned: object, *, lists: bool = False) -> Verdict:
     problems = verdict_problems(returned, lists=lists)
     if isinstance(returned, Verdict) and not problems:
         return returned
-    kept: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if isinstance(returned, Verdict):
-        kept = {
+        fields = {
             name: getattr(returned, name)
             for name in ("raw", "model", "usage", "answered", "evidence")
             if not _CHECKS[name](getattr(returned, name))
         }
-    return Verdict(Status.UNPARSABLE, error=f"The judge's verdict cannot be used: {'; '.join(problems)}.", **kept)
+    return Verdict(Status.UNPARSABLE, error=f"The judge's verdict cannot be used: {'; '.join(problems)}.", **fields)
 
 
 def _contradictions(verdict: Verdict) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from imarena.core import Noun, package_yaml
 
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
-Word = Annotated[str, StringConstraints(to_lower=True)]
+LowerWord = Annotated[str, StringConstraints(to_lower=True)]
 
 
 class Lexicon(Noun):
@@ -21,21 +21,21 @@ class Lexicon(Noun):
     version: int
     colours: dict[str, Colour]
     colour_names: dict[str, Colour]
-    materials: frozenset[Word]
-    styles: tuple[Word, ...]
-    ambience: frozenset[Word]
+    materials: frozenset[LowerWord]
+    styles: tuple[LowerWord, ...]
+    ambience: frozenset[LowerWord]
     numbers: dict[str, int]
-    places: dict[str, frozenset[Word]]
-    enhance: dict[str, tuple[Word, ...]]
-    enhance_only_when_removed: tuple[Word, ...]
-    size_up: frozenset[Word]
-    size_down: frozenset[Word]
-    verbs: frozenset[Word]
-    text_words: frozenset[Word]
-    image_words: frozenset[Word]
-    shades: frozenset[Word]
-    also_things: frozenset[Word]
-    settings: frozenset[Word]
+    places: dict[str, frozenset[LowerWord]]
+    enhance: dict[str, tuple[LowerWord, ...]]
+    enhance_only_when_removed: tuple[LowerWord, ...]
+    size_up: frozenset[LowerWord]
+    size_down: frozenset[LowerWord]
+    verbs: frozenset[LowerWord]
+    text_words: frozenset[LowerWord]
+    image_words: frozenset[LowerWord]
+    shades: frozenset[LowerWord]
+    also_things: frozenset[LowerWord]
+    settings: frozenset[LowerWord]
 
 
 @lru_cache(maxsize=1)

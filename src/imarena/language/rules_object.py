@@ -189,16 +189,16 @@ def read_size(clause: str) -> Edit | None:
             operation="down" if down else "up",
             places=places_in(clause),
         )
-    made = re.match(
+    match = re.match(
         r"^(?:make|let|have) (.+?) (?:be |look |appear )?((?:much |a bit |slightly |a little |"
         r"twice as |half as |two times )*\w+)(?: in size)?$",
         clause,
     )
-    if made and _sized(made.group(2)):
+    if match and _sized(match.group(2)):
         return Edit(
             EditKind.SIZE,
-            target=strip_article(made.group(1)),
-            operation=_sized(made.group(2)),
+            target=strip_article(match.group(1)),
+            operation=_sized(match.group(2)),
             places=places_in(clause),
         )
     return None

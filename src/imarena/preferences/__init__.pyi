@@ -3,12 +3,13 @@ from .candidates import PER_TASK as PER_TASK
 from .candidates import hashed_words as hashed_words
 from .candidates import joint_features as joint_features
 from .candidates import k_center as k_center
-from .damage import LEVELS as LEVELS
+from .damage import DAMAGE_LEVELS as DAMAGE_LEVELS
 from .damage import apply_damage as apply_damage
 from .damage import damage_kinds as damage_kinds
 from .evaluation import ALL_TASKS as ALL_TASKS
 from .evaluation import JudgeAnswer as JudgeAnswer
 from .evaluation import JudgeRow as JudgeRow
+from .evaluation import PairKey as PairKey
 from .evaluation import PairTruth as PairTruth
 from .evaluation import accuracy_difference as accuracy_difference
 from .evaluation import agreed_truth as agreed_truth

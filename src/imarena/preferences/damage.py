@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Noun, UserError, package_yaml
-from imarena.preferences.damage_operations import OPERATIONS, DamageInput, do_damage, numbering
+from imarena.core import Noun, UserError, package_yaml, unknown_name
+from imarena.preferences.damage_operations import OPERATIONS, Array, DamageInput, do_damage, numbering
 
 DamagePixels = NDArray[np.uint8]
-LEVELS = tuple(range(1, 11))
+DAMAGE_LEVELS = tuple(range(1, 11))
 
 
 class DamageKind(Noun):
@@ -50,7 +50,7 @@ def damage_kind(name: str) -> DamageKind:
     """One kind by name."""
     kinds = damage_kinds()
     if name not in kinds:
-        raise UserError(f"There is no damage '{name}'.", hint=f"Kinds: {', '.join(sorted(kinds))}.")
+        raise unknown_name("There is no damage", name, sorted(kinds))
     return kinds[name]
 
 
@@ -89,17 +89,16 @@ def apply_damage(
     draws = rng.random((1, 1, 1, 4), dtype=np.float32)
     places = rng.random((1, TRIES, PLACE_DRAWS), dtype=np.float32)
     if known.reach == "patch":
-        place = choose_places(pixels, edit, known.area, places)
+        where = choose_places(pixels, edit, known.area, places)
     else:
-        place = np.ones_like(edit) if everywhere else 1.0 - edit
+        where = np.ones_like(edit) if everywhere else 1.0 - edit
     shown = pixels[:, :, ::-1] if other is None else other[None].astype(np.float32) / np.float32(255)
     noise = rng.standard_normal(pixels.shape, dtype=np.float32)
     amount = np.full((1, 1, 1, 1), known.amount(level), np.float32)
-    damaged = do_damage(kind, DamageInput(pixels, amount, draws, place, noise, shown))
+    damaged = do_damage(kind, DamageInput(pixels, amount, draws, where, noise, shown))
     return np.asarray(np.round(damaged[0] * 255), np.uint8)
 
 
-Array = Any
 TRIES = 8
 """Number of random places to try; the one with the most detail that does not touch the edit is used."""
 PLACE_DRAWS = 6
@@ -152,10 +151,10 @@ def choose_places(image: Array, region: Array, area: tuple[float, float], draws:
     edit = region[:, half::_COARSE, half::_COARSE, 0][:, : detail.shape[1], : detail.shape[2]]
     merits = []
     for attempt in range(TRIES):
-        place = _shape(draws[:, attempt], area, rows, columns, (height, width), xp)
-        size = xp.sum(place, axis=(1, 2)) + 1e-3
-        seen = xp.sum(place * detail, axis=(1, 2)) / size
-        merits.append(xp.clip(seen, None, 0.03) - 1.0 * xp.sum(place * edit, axis=(1, 2)) / size - 1e-4 * attempt)
+        shape = _shape(draws[:, attempt], area, rows, columns, (height, width), xp)
+        size = xp.sum(shape, axis=(1, 2)) + 1e-3
+        seen = xp.sum(shape * detail, axis=(1, 2)) / size
+        merits.append(xp.clip(seen, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt)
     best = xp.argmax(xp.stack(merits, 1), 1)
     chosen = draws[numbering(image, xp), best]
     ones = xp.ones_like(image[..., 0])

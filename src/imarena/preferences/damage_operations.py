@@ -147,102 +147,102 @@ def _light_weight(light: Array, xp: Any) -> Array:
     return 1.0 + 0.015 * off / xp.sqrt(20.0 + off)
 
 
-def _on_place(given: DamageInput, damaged: Array) -> Array:
-    return given.image + given.place * (damaged - given.image)
+def _on_place(damage: DamageInput, damaged: Array) -> Array:
+    return damage.image + damage.place * (damaged - damage.image)
 
 
-def _with_lab(given: DamageInput, lab: Array, xp: Any) -> Array:
-    return _on_place(given, to_rgb(lab, xp))
+def _with_lab(damage: DamageInput, lab: Array, xp: Any) -> Array:
+    return _on_place(damage, to_rgb(lab, xp))
 
 
-def _lightness(given: DamageInput, xp: Any) -> Array:
-    lab = to_lab(given.image, xp)
+def _lightness(damage: DamageInput, xp: Any) -> Array:
+    lab = to_lab(damage.image, xp)
     light = lab[..., 0:1]
     middle = _mean(light, xp)
-    sign = _sign(given.draws[..., 0:1], xp)
+    sign = _sign(damage.draws[..., 0:1], xp)
     sign = xp.where(middle > 70, -xp.ones_like(sign), xp.where(middle < 30, xp.ones_like(sign), sign))
     return _with_lab(
-        given, xp.concatenate([light + sign * given.amount * _light_weight(light, xp), lab[..., 1:]], 3), xp
+        damage, xp.concatenate([light + sign * damage.amount * _light_weight(light, xp), lab[..., 1:]], 3), xp
     )
 
 
-def _contrast(given: DamageInput, xp: Any) -> Array:
-    lab = to_lab(given.image, xp)
+def _contrast(damage: DamageInput, xp: Any) -> Array:
+    lab = to_lab(damage.image, xp)
     light = lab[..., 0:1]
     apart = light - _mean(light, xp)
     unit = _mean(xp.abs(apart) / _light_weight(light, xp), xp)
-    gain = xp.clip(given.amount / xp.clip(unit, 0.5, None), 0, 0.9) * _sign(given.draws[..., 0:1], xp)
-    return _with_lab(given, xp.concatenate([light + gain * apart, lab[..., 1:]], 3), xp)
+    gain = xp.clip(damage.amount / xp.clip(unit, 0.5, None), 0, 0.9) * _sign(damage.draws[..., 0:1], xp)
+    return _with_lab(damage, xp.concatenate([light + gain * apart, lab[..., 1:]], 3), xp)
 
 
 def _chroma(lab: Array, xp: Any) -> Array:
     return xp.sqrt(lab[..., 1:2] ** 2 + lab[..., 2:3] ** 2 + 1e-6)
 
 
-def _saturation(given: DamageInput, xp: Any) -> Array:
-    lab = to_lab(given.image, xp)
+def _saturation(damage: DamageInput, xp: Any) -> Array:
+    lab = to_lab(damage.image, xp)
     chroma = _chroma(lab, xp)
     unit = _mean(chroma / (1.0 + 0.045 * chroma), xp)
-    gain = given.amount / xp.clip(unit, 0.5, None)
-    gain = xp.where(given.draws[..., 0:1] < 0.5, -xp.clip(gain, 0, 0.95), xp.clip(gain, 0, 2.0))
-    return _with_lab(given, xp.concatenate([lab[..., 0:1], lab[..., 1:] * (1 + gain)], 3), xp)
+    gain = damage.amount / xp.clip(unit, 0.5, None)
+    gain = xp.where(damage.draws[..., 0:1] < 0.5, -xp.clip(gain, 0, 0.95), xp.clip(gain, 0, 2.0))
+    return _with_lab(damage, xp.concatenate([lab[..., 0:1], lab[..., 1:] * (1 + gain)], 3), xp)
 
 
-def _colour_cast(given: DamageInput, xp: Any) -> Array:
-    lab = to_lab(given.image, xp)
+def _colour_cast(damage: DamageInput, xp: Any) -> Array:
+    lab = to_lab(damage.image, xp)
     chroma = _chroma(lab, xp)
-    turn = 2 * math.pi * given.draws[..., 0:1]
+    turn = 2 * math.pi * damage.draws[..., 0:1]
     across, along = xp.cos(turn), xp.sin(turn)
     power = xp.clip(chroma / 25.0, 0, 8) ** 7
     stretch = 1.5 - 0.5 * xp.sqrt(power / (power + 1.0))
-    length = given.amount * (1.0 + 0.03 * chroma) / xp.sqrt((stretch * across) ** 2 + along**2)
+    length = damage.amount * (1.0 + 0.03 * chroma) / xp.sqrt((stretch * across) ** 2 + along**2)
     moved = xp.concatenate([lab[..., 0:1], lab[..., 1:2] + length * across, lab[..., 2:3] + length * along], 3)
-    return _with_lab(given, moved, xp)
+    return _with_lab(damage, moved, xp)
 
 
-def _direction(given: DamageInput, xp: Any) -> tuple[Array, Array]:
+def _direction(damage: DamageInput, xp: Any) -> tuple[Array, Array]:
     """Distance that each image moves down and across, (n, 1, 1)."""
-    turn = 2 * math.pi * given.draws[..., 0]
-    return given.amount[..., 0] * xp.sin(turn), given.amount[..., 0] * xp.cos(turn)
+    turn = 2 * math.pi * damage.draws[..., 0]
+    return damage.amount[..., 0] * xp.sin(turn), damage.amount[..., 0] * xp.cos(turn)
 
 
-def _shift(given: DamageInput, xp: Any) -> Array:
-    rows, columns = grid(given.image, xp)
-    down, across = _direction(given, xp)
-    return _on_place(given, sample(given.image, rows - down, columns - across, xp))
+def _shift(damage: DamageInput, xp: Any) -> Array:
+    rows, columns = grid(damage.image, xp)
+    down, across = _direction(damage, xp)
+    return _on_place(damage, sample(damage.image, rows - down, columns - across, xp))
 
 
-def _about_middle(given: DamageInput, turn: Array, scale: Array, xp: Any) -> Array:
-    height, width = given.image.shape[1:3]
-    rows, columns = grid(given.image, xp)
+def _about_middle(damage: DamageInput, turn: Array, scale: Array, xp: Any) -> Array:
+    height, width = damage.image.shape[1:3]
+    rows, columns = grid(damage.image, xp)
     y, x = rows - (height - 1) / 2, columns - (width - 1) / 2
     cos, sin = xp.cos(turn) * scale, xp.sin(turn) * scale
-    there = sample(given.image, cos * y + sin * x + (height - 1) / 2, cos * x - sin * y + (width - 1) / 2, xp)
-    return _on_place(given, there)
+    moved = sample(damage.image, cos * y + sin * x + (height - 1) / 2, cos * x - sin * y + (width - 1) / 2, xp)
+    return _on_place(damage, moved)
 
 
-def _share_of_side(given: DamageInput, xp: Any) -> Array:
+def _share_of_side(damage: DamageInput, xp: Any) -> Array:
     """The amount divided by half of the longer side, with random sign, (n, 1, 1)."""
-    half = max(given.image.shape[1:3]) / 2
-    return (_sign(given.draws[..., 0:1], xp) * given.amount / half)[..., 0]
+    half = max(damage.image.shape[1:3]) / 2
+    return (_sign(damage.draws[..., 0:1], xp) * damage.amount / half)[..., 0]
 
 
-def _rotation(given: DamageInput, xp: Any) -> Array:
-    turn = _share_of_side(given, xp)
-    return _about_middle(given, turn, xp.ones_like(turn), xp)
+def _rotation(damage: DamageInput, xp: Any) -> Array:
+    turn = _share_of_side(damage, xp)
+    return _about_middle(damage, turn, xp.ones_like(turn), xp)
 
 
-def _zoom(given: DamageInput, xp: Any) -> Array:
-    scale = 1.0 + _share_of_side(given, xp)
-    return _about_middle(given, xp.zeros_like(scale), scale, xp)
+def _zoom(damage: DamageInput, xp: Any) -> Array:
+    scale = 1.0 + _share_of_side(damage, xp)
+    return _about_middle(damage, xp.zeros_like(scale), scale, xp)
 
 
-def _blur(given: DamageInput, xp: Any) -> Array:
-    return _on_place(given, gaussian_blur(given.image, given.amount, xp))
+def _blur(damage: DamageInput, xp: Any) -> Array:
+    return _on_place(damage, gaussian_blur(damage.image, damage.amount, xp))
 
 
-def _noise(given: DamageInput, _: Any) -> Array:
-    return _on_place(given, given.image + given.noise * given.amount / 255.0)
+def _noise(damage: DamageInput, _: Any) -> Array:
+    return _on_place(damage, damage.image + damage.noise * damage.amount / 255.0)
 
 
 def cosine_matrix() -> Any:
@@ -272,33 +272,33 @@ def from_coefficients(coefficients: Array, xp: Any) -> Array:
     return xp.clip(rgb / 255.0, 0, 1)
 
 
-def _blocks(given: DamageInput, xp: Any) -> Array:
-    height, width = (side // 8 * 8 for side in given.image.shape[1:3])
-    tables = constant(TABLES[None, None, :, None, :, :], given.image, xp) * given.amount[..., None, None]
+def _blocks(damage: DamageInput, xp: Any) -> Array:
+    height, width = (side // 8 * 8 for side in damage.image.shape[1:3])
+    tables = constant(TABLES[None, None, :, None, :, :], damage.image, xp) * damage.amount[..., None, None]
     steps = xp.clip(xp.round(tables), 1, None)
-    coefficients = to_coefficients(given.image[:, :height, :width], xp)
+    coefficients = to_coefficients(damage.image[:, :height, :width], xp)
     back = from_coefficients(xp.round(coefficients / steps) * steps, xp)
-    wide = xp.concatenate([back, given.image[:, :height, width:]], 2)
-    return _on_place(given, xp.concatenate([wide, given.image[:, height:]], 1))
+    wide = xp.concatenate([back, damage.image[:, :height, width:]], 2)
+    return _on_place(damage, xp.concatenate([wide, damage.image[:, height:]], 1))
 
 
-def _sharpening(given: DamageInput, xp: Any) -> Array:
-    soft = gaussian_blur(given.image, xp.ones_like(given.amount) * 1.5, xp)
-    return _on_place(given, given.image + given.amount * (given.image - soft))
+def _sharpening(damage: DamageInput, xp: Any) -> Array:
+    soft = gaussian_blur(damage.image, xp.ones_like(damage.amount) * 1.5, xp)
+    return _on_place(damage, damage.image + damage.amount * (damage.image - soft))
 
 
-def _banding(given: DamageInput, xp: Any) -> Array:
-    step = given.amount / 255.0
-    return _on_place(given, xp.round(given.image / step) * step)
+def _banding(damage: DamageInput, xp: Any) -> Array:
+    step = damage.amount / 255.0
+    return _on_place(damage, xp.round(damage.image / step) * step)
 
 
-def _ghost(given: DamageInput, _: Any) -> Array:
-    return _on_place(given, given.image + given.amount * (given.other - given.image))
+def _ghost(damage: DamageInput, _: Any) -> Array:
+    return _on_place(damage, damage.image + damage.amount * (damage.other - damage.image))
 
 
-def painted_over(image: Array, place: Array, xp: Any) -> Array:
+def painted_over(image: Array, mask: Array, xp: Any) -> Array:
     """Fill `place` from its surroundings, coarse to fine."""
-    rest = 1.0 - place
+    rest = 1.0 - mask
     wide = xp.ones_like(image[:, :1, :1, :1]) * 5.0
     filled = _mean(image * rest, xp) / xp.clip(_mean(rest, xp), 1e-3, None) + 0 * image
     for stride in (16, 4, 1):
@@ -308,36 +308,36 @@ def painted_over(image: Array, place: Array, xp: Any) -> Array:
         rows, columns = grid(image, xp)
         smooth, trust = (sample(part, rows / stride, columns / stride, xp) for part in (smooth, trust))
         filled = filled + trust * (smooth - filled)
-    return image * rest + filled * place
+    return image * rest + filled * mask
 
 
-def _erasure(given: DamageInput, xp: Any) -> Array:
-    return given.image + given.amount * (painted_over(given.image, given.place, xp) - given.image)
+def _erasure(damage: DamageInput, xp: Any) -> Array:
+    return damage.image + damage.amount * (painted_over(damage.image, damage.place, xp) - damage.image)
 
 
-def _local_warp(given: DamageInput, xp: Any) -> Array:
-    rows, columns = grid(given.image, xp)
-    down, across = _direction(given, xp)
-    bend = given.place[..., 0]
-    wave = xp.sin(2 * math.pi * (2.0 * rows / given.image.shape[1] + given.draws[..., 1]))
+def _local_warp(damage: DamageInput, xp: Any) -> Array:
+    rows, columns = grid(damage.image, xp)
+    down, across = _direction(damage, xp)
+    bend = damage.place[..., 0]
+    wave = xp.sin(2 * math.pi * (2.0 * rows / damage.image.shape[1] + damage.draws[..., 1]))
     swing = bend * (0.6 + 0.4 * wave)
-    return sample(given.image, rows - down * swing, columns - across * swing, xp)
+    return sample(damage.image, rows - down * swing, columns - across * swing, xp)
 
 
-def _texture_swap(given: DamageInput, xp: Any) -> Array:
-    wide = xp.ones_like(given.amount) * 3.0
-    soft = gaussian_blur(given.image, wide, xp)
-    detail = given.image - soft
-    height, width = given.image.shape[1:3]
+def _texture_swap(damage: DamageInput, xp: Any) -> Array:
+    wide = xp.ones_like(damage.amount) * 3.0
+    soft = gaussian_blur(damage.image, wide, xp)
+    detail = damage.image - soft
+    height, width = damage.image.shape[1:3]
     elsewhere = xp.roll(detail, (height // 2, width // 2), (1, 2))
-    return _on_place(given, given.image + given.amount * (elsewhere - detail))
+    return _on_place(damage, damage.image + damage.amount * (elsewhere - detail))
 
 
-def _object_drift(given: DamageInput, xp: Any) -> Array:
-    rows, columns = grid(given.image, xp)
-    down, across = _direction(given, xp)
-    both = sample(xp.concatenate([given.image, given.place], 3), rows - down, columns - across, xp)
-    empty = painted_over(given.image, given.place, xp)
+def _object_drift(damage: DamageInput, xp: Any) -> Array:
+    rows, columns = grid(damage.image, xp)
+    down, across = _direction(damage, xp)
+    both = sample(xp.concatenate([damage.image, damage.place], 3), rows - down, columns - across, xp)
+    empty = painted_over(damage.image, damage.place, xp)
     return empty + both[..., 3:4] * (both[..., :3] - empty)
 
 
@@ -350,6 +350,6 @@ OPERATIONS: dict[str, Callable[[DamageInput, Any], Array]] = {
 """The operation of each kind of damage."""
 
 
-def do_damage(kind: str, given: DamageInput, xp: Any = np) -> Array:
+def do_damage(kind: str, damage: DamageInput, xp: Any = np) -> Array:
     """Apply one kind of damage to the images, and clip to 0 to 1."""
-    return xp.clip(OPERATIONS[kind](given, xp), 0, 1)
+    return xp.clip(OPERATIONS[kind](damage, xp), 0, 1)

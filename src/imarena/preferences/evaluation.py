@@ -92,8 +92,8 @@ def agreed_truth(
     for key, dataset, dimension, task, outcome in votes:
         counts[key, dataset, dimension, task][Outcome.TIE if outcome is Outcome.BOTH_BAD else outcome] += 1
     truths = []
-    for (key, dataset, dimension, task), said in sorted(counts.items()):
-        left, right, tie = said[Outcome.LEFT], said[Outcome.RIGHT], said[Outcome.TIE]
+    for (key, dataset, dimension, task), outcomes in sorted(counts.items()):
+        left, right, tie = outcomes[Outcome.LEFT], outcomes[Outcome.RIGHT], outcomes[Outcome.TIE]
         winner = Outcome.LEFT if left > right else Outcome.RIGHT
         if left == right or tie >= max(left, right):
             winner = Outcome.TIE
@@ -130,13 +130,13 @@ def _row(
     rounds: int,
 ) -> JudgeRow:
     decided = [truth for truth in truths if truth.winner is not Outcome.TIE]
-    given = [answers.get(truth.key, JudgeAnswer(None, "not asked")) for truth in decided]
-    right = [answer.winner is truth.winner for truth, answer in zip(decided, given, strict=True)]
-    ties = sum(answer.winner in (Outcome.TIE, Outcome.BOTH_BAD) for answer in given)
-    failures = Counter(answer.reason or "no verdict" for answer in given if answer.winner is None)
-    clear = [at for at, answer in enumerate(given) if answer.winner in (Outcome.LEFT, Outcome.RIGHT)]
+    verdicts = [answers.get(truth.key, JudgeAnswer(None, "not asked")) for truth in decided]
+    right = [answer.winner is truth.winner for truth, answer in zip(decided, verdicts, strict=True)]
+    ties = sum(answer.winner in (Outcome.TIE, Outcome.BOTH_BAD) for answer in verdicts)
+    failures = Counter(answer.reason or "no verdict" for answer in verdicts if answer.winner is None)
+    clear = [at for at, answer in enumerate(verdicts) if answer.winner in (Outcome.LEFT, Outcome.RIGHT)]
     items = [truth.key[0] for truth in decided]
-    orders = [answer.agreed for answer in given if answer.agreed is not None]
+    orders = [answer.agreed for answer in verdicts if answer.agreed is not None]
     strict = proportion_figure("strict_accuracy", sum(right), len(right), "ties and failures of the judge are wrong",
                                reason="people decide no pair")  # fmt: skip
     compat = proportion_figure(
@@ -149,7 +149,7 @@ def _row(
         _over_items(compat, [right[at] for at in clear], [items[at] for at in clear], rounds),
         proportion_figure("order_consistency", sum(orders), len(orders), "the same outcome in both orders",
                           reason="not asked in both orders"),
-        len(given), ties, dict(sorted(failures.items())), len(truths) - len(decided),
+        len(verdicts), ties, dict(sorted(failures.items())), len(truths) - len(decided),
     )  # fmt: skip
 
 
@@ -165,8 +165,8 @@ def _with_item_interval(figure: Figure, values: Sequence[float], items: Sequence
     groups = np.array([codes[name] for name in items], np.int64)
     sums, sizes = np.bincount(groups, weights=np.array(values)), np.bincount(groups).astype(np.float64)
     draws = np.concatenate([(block @ sums) / (block @ sizes) for block in resampled_counts(len(codes), rounds, SEED)])
-    made = percentile_interval(draws, 0.95, what=f"items, {rounds} rounds, seed {SEED}")
-    return replace(figure, low=made.low, high=made.high, interval=made.method, interval_reason=made.reason)
+    bounds = percentile_interval(draws, 0.95, what=f"items, {rounds} rounds, seed {SEED}")
+    return replace(figure, low=bounds.low, high=bounds.high, interval=bounds.method, interval_reason=bounds.reason)
 
 
 def accuracy_difference(
@@ -215,10 +215,10 @@ def _macro(
         value = _mean_of_tasks(tasks, right, base)
         draws = np.array([_mean_of_tasks(tasks[rows], right[rows], base[rows])
                           for rows in resampled_rows(groups, rounds, SEED)])  # fmt: skip
-        kept = draws[np.isfinite(draws)]
-        low, high = np.quantile(kept, [0.025, 0.975]).tolist() if kept.size else (None, None)
+        finite = draws[np.isfinite(draws)]
+        low, high = np.quantile(finite, [0.025, 0.975]).tolist() if finite.size else (None, None)
         method = f"mean over {len(by_task)} tasks"
-        how = f"percentile bootstrap over items, {rounds} rounds, 95%" if kept.size else ""
+        how = f"percentile bootstrap over items, {rounds} rounds, 95%" if finite.size else ""
         known = None if np.isnan(value) else float(value)
         reason = "" if known is not None else "no pair is decided"
         figures.append(Figure(name, known, len(marks), method, reason, low, high, how))

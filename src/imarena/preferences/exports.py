@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import unknown_name
 from imarena.core.records import ImageRef, Outcome
 from imarena.images import SUFFIXES
 from imarena.preferences.pair import IMAGES_FOLDER, PreferencePair, write_pair_file
 from imarena.preferences.training.examples import ANSWERS, winner_answer
 
-LoadImage = Callable[[ImageRef], bytes]
+ReadImage = Callable[[ImageRef], bytes]
 AskedPair = Callable[[PreferencePair, tuple[bytes, bytes, bytes]], tuple[str, tuple[str | bytes, ...]]]
 """Builds the judge's question from a pair and its source, left and right image: system message and parts."""
 EXPORTS = ("training", "trl", "diffusion-dpo", "vcreward", "pairs")
@@ -32,7 +32,7 @@ class ExportReport:
 class ImageFolder:
     """The images of an export, each stored once under its hash."""
 
-    def __init__(self, folder: Path, load: LoadImage) -> None:
+    def __init__(self, folder: Path, load: ReadImage) -> None:
         self._folder, self._load = folder / IMAGES_FOLDER, load
         self.names: dict[str, str] = {}
 
@@ -47,13 +47,13 @@ class ImageFolder:
 
 
 def export_pairs(
-    form: str, parts: Mapping[str, Sequence[PreferencePair]], folder: Path, load: LoadImage, ask: AskedPair
+    form: str, parts: Mapping[str, Sequence[PreferencePair]], folder: Path, load: ReadImage, ask: AskedPair
 ) -> ExportReport:
     """Write the parts of a split in one format, one file per part. Ties have no preferred image and are left out,
     except in `pairs` and `vcreward`, which support them.
     """
     if form not in EXPORTS:
-        raise UserError(f"There is no export called '{form}'.", hint="Use one of: " + ", ".join(EXPORTS) + ".")
+        raise unknown_name("There is no export called", form, EXPORTS)
     folder.mkdir(parents=True, exist_ok=True)
     images = ImageFolder(folder, load)
     rows: dict[str, int] = {}
@@ -85,7 +85,7 @@ def _letters(pair: PreferencePair) -> tuple[str, str]:
     return ANSWERS if pair.winner is Outcome.LEFT else (ANSWERS[1], ANSWERS[0])
 
 
-def _question(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: AskedPair) -> list[dict[str, Any]]:
+def _question(pair: PreferencePair, images: ImageFolder, load: ReadImage, ask: AskedPair) -> list[dict[str, Any]]:
     """The judge's question as messages, with image paths instead of images."""
     shown = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
     paths = {data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (shown[ref.sha256],)}
@@ -101,7 +101,7 @@ def _answer(letter: str) -> dict[str, Any]:
     return {"role": "assistant", "content": [{"type": "text", "text": winner_answer(letter)}]}
 
 
-def _chat_row(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: AskedPair) -> dict[str, Any]:
+def _chat_row(pair: PreferencePair, images: ImageFolder, load: ReadImage, ask: AskedPair) -> dict[str, Any]:
     right, _ = _letters(pair)
     return {
         "messages": [*_question(pair, images, load, ask), _answer(right)], "winner": right, "task": pair.task,
@@ -109,7 +109,7 @@ def _chat_row(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: A
     }  # fmt: skip
 
 
-def _trl_row(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: AskedPair) -> dict[str, Any]:
+def _trl_row(pair: PreferencePair, images: ImageFolder, load: ReadImage, ask: AskedPair) -> dict[str, Any]:
     question = _question(pair, images, load, ask)
     files = [part["image"] for message in question for part in message["content"] if part["type"] == "image"]
     for message in question:
@@ -121,7 +121,7 @@ def _trl_row(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: As
     }  # fmt: skip
 
 
-def _dpo_row(pair: PreferencePair, load: LoadImage) -> dict[str, Any]:
+def _dpo_row(pair: PreferencePair, load: ReadImage) -> dict[str, Any]:
     return {
         "jpg_0": load(pair.left), "jpg_1": load(pair.right), "label_0": float(pair.winner is Outcome.LEFT),
         "label_1": float(pair.winner is Outcome.RIGHT), "caption": pair.instruction, "jpg_source": load(pair.source),
@@ -132,7 +132,7 @@ def _dpo_row(pair: PreferencePair, load: LoadImage) -> dict[str, Any]:
 _WINNERS = {Outcome.LEFT: "Image A", Outcome.RIGHT: "Image B", Outcome.TIE: "Tie"}
 
 
-def _write_benchmark(path: Path, pairs: Sequence[PreferencePair], load: LoadImage) -> None:
+def _write_benchmark(path: Path, pairs: Sequence[PreferencePair], load: ReadImage) -> None:
     """Rows as in VCReward-Bench: key `<task>_pair_<n>`, numbered within the task."""
     rows, numbers = [], dict.fromkeys({pair.task for pair in pairs}, 0)
     for pair in pairs:

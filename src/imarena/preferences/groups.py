@@ -256,9 +256,9 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
             if each.status != "ok":
                 skipped[each.status] += 1
                 continue
-            made = pairs_of_group(each, thresholds, rules.margin, seed)
-            skipped["no_clear_winner"] += not made
-            pairs += made
+            new_pairs = pairs_of_group(each, thresholds, rules.margin, seed)
+            skipped["no_clear_winner"] += not new_pairs
+            pairs += new_pairs
     pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))
     return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, chosen)
 

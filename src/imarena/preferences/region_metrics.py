@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Mask, Pixels, UserError
+from imarena.core import FloatArray, Mask, Pixels, UserError
 from imarena.preferences.regions import EditRegion
 from imarena.vision import (
     DEPTH_ESTIMATORS,
@@ -23,7 +23,6 @@ from imarena.vision import (
     ssim_in,
 )
 
-Floats = NDArray[np.float64]
 _PATCH = 16
 _BINS = 8
 
@@ -110,7 +109,7 @@ def _lightness_ssim(view: RegionView) -> float | None:
     return ssim_in(before[..., None], after[..., None], view.mask)
 
 
-def gradient_patches(pixels: Pixels, mask: Mask) -> Floats | None:
+def gradient_patches(pixels: Pixels, mask: Mask) -> FloatArray | None:
     """Orientation histograms of 16 x 16 patches of which at least half lies in the mask: (n, 8), length 1."""
     light = lightness(pixels).astype(np.float32)
     across, down = cv2.Sobel(light, cv2.CV_32F, 1, 0), cv2.Sobel(light, cv2.CV_32F, 0, 1)
@@ -128,7 +127,7 @@ def gradient_patches(pixels: Pixels, mask: Mask) -> Floats | None:
     return np.array(rows) if rows else None
 
 
-def self_similarity_score(before: Floats, after: Floats) -> float:
+def self_similarity_score(before: FloatArray, after: FloatArray) -> float:
     """Compare cosine self-similarity matrices of two sets of patches (n, d): 1 / (1 + 100 MSE), 1 for equal ones."""
     apart = before @ before.T - after @ after.T
     return float(1.0 / (1.0 + 100.0 * np.mean(apart**2)))

@@ -194,5 +194,5 @@ def _checked(
         status = RegionStatus.COVERS_EVERYTHING
     elif share < SMALLEST_SHARE:
         status = RegionStatus.COVERS_NOTHING
-    kept = mask if status is RegionStatus.OK else None
-    return EditRegion(status, how, names, kept, source_boxes, output_boxes, share)
+    used_mask = mask if status is RegionStatus.OK else None
+    return EditRegion(status, how, names, used_mask, source_boxes, output_boxes, share)

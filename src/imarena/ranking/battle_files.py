@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray
 from imarena.ranking.battles import CodedColumn
 from imarena.ranking.signature import AT_ONCE, listed_text, signed_numbers
-from imarena.tables import KINDS, ColumnWriter, release_pages, row_slices
+from imarena.tables import TABLE_KINDS, ColumnWriter, release_pages, row_slices
 
 
 class BattleFile:
@@ -49,7 +49,7 @@ class BattleFile:
 
     def signed_bytes(self, name: str) -> Iterator[Any]:
         """The bytes of a column that is not text, for the signature."""
-        if name in KINDS["battles"].known_numbers:
+        if name in TABLE_KINDS["battles"].known_numbers:
             yield from signed_numbers(self.numbers(name))
             return
         for column in self._others[name]:
@@ -60,9 +60,9 @@ class BattleFile:
 def _column(name: str, kind: Any) -> "_Words | _Values | _Listed":
     import pyarrow as pa
 
-    if name in KINDS["battles"].known_numbers:
+    if name in TABLE_KINDS["battles"].known_numbers:
         return _Values(kind, missing=np.nan)
-    if name in KINDS["battles"].known_text:
+    if name in TABLE_KINDS["battles"].known_text:
         return _Words()
     if name == "dataset":
         return _Listed(named=True)

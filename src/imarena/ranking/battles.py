@@ -7,13 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, IntArray, UserError
+from imarena.core import CodeArray, FloatArray, IntArray, UserError
 from imarena.tables import build_column, row_slices, used_codes
 
-CodeArray: TypeAlias = NDArray[np.int32]
 OutcomeArray: TypeAlias = NDArray[np.int8]
 
-LEFT, TIE, RIGHT = 0, 1, 2
+LEFT_WINS, TIED, RIGHT_WINS = 0, 1, 2
 """Outcome codes: the left side wins, a tie, the right side wins."""
 
 
@@ -73,7 +72,7 @@ class Battles:
     """n battles among m models. Contains only ok verdicts; the code that builds it counts what is left out.
 
     `left`, `right` (n,) are indices into `models`, which are sorted by name so that no result depends on the order of
-    rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
+    rows. `outcome` (n,) is LEFT_WINS, TIED or RIGHT_WINS. `weight` (n,) scales a battle's whole contribution.
     """
 
     models: tuple[str, ...]

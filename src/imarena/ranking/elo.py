@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import FloatArray, UserError
-from imarena.ranking.battles import TIE, Battles
+from imarena.ranking.battles import TIED, Battles
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.stats import ScoreRange, observed_range
 
@@ -109,7 +109,7 @@ def update_terms(battles: Battles, options: Options) -> UpdateTerms:
         q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
     points = battles.points
     if active.paper_compat:  # the paper's z is binary: equal scores go to the first side
-        points = np.where(judged & scored & (left == right) & (battles.outcome == TIE), 1.0, points)
+        points = np.where(judged & scored & (left == right) & (battles.outcome == TIED), 1.0, points)
     return UpdateTerms(
         points=points,
         scale=scale,

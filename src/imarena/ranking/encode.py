@@ -6,8 +6,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, FloatArray, UserError
-from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn
+from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, CodeArray, FloatArray, UserError, suggestion, unknown_name
+from imarena.ranking.battles import LEFT_WINS, RIGHT_WINS, TIED, Battles, CodedColumn
 from imarena.tables import ColumnWriter, filter_column, row_slices, take_in_parts, used_codes
 
 
@@ -28,12 +28,12 @@ class CodedTable(Protocol):
         """The bytes of a column that is not text, for the signature."""
 
 
-Outcomes: TypeAlias = Callable[[slice], NDArray[np.int8]]
-Rule: TypeAlias = Callable[[slice, NDArray[np.int8]], NDArray[np.bool_]]
+_ReadOutcomes: TypeAlias = Callable[[slice], NDArray[np.int8]]
+_RowRule: TypeAlias = Callable[[slice, NDArray[np.int8]], NDArray[np.bool_]]
 """Takes some rows and their outcomes, and returns which of them to leave out."""
 BOTH_BAD = 3
 NO_WINNER = 4
-LABELS = {"left": LEFT, "tie": TIE, "right": RIGHT, "both_bad": BOTH_BAD}
+LABELS = {"left": LEFT_WINS, "tie": TIED, "right": RIGHT_WINS, "both_bad": BOTH_BAD}
 
 
 def encode_battles(
@@ -120,7 +120,7 @@ def _played(
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
-    kept = tuple(model for model, here in zip(models, played, strict=True) if here)
+    kept = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
     return kept, take_in_parts(new_code, left), take_in_parts(new_code, right), tuple(sorted(set(models) - set(kept)))
 
 
@@ -144,7 +144,7 @@ def _column(table: Any, name: str) -> CodedColumn:
 
 
 def _kept(
-    n: int, outcomes: Outcomes, rules: Sequence[tuple[str, Rule]]
+    n: int, outcomes: _ReadOutcomes, rules: Sequence[tuple[str, _RowRule]]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], dict[str, int]]:
     """(n,) outcomes, (n,) rows to keep, and how many rows each rule leaves out; the first matching rule counts."""
     codes, kept, excluded = (
@@ -159,17 +159,17 @@ def _kept(
             out = rule(rows, outcome) & left
             excluded[name] += int(out.sum())
             left &= ~out
-        outcome[outcome == BOTH_BAD] = TIE
+        outcome[outcome == BOTH_BAD] = TIED
         codes.append(outcome)
         kept.append(left)
     return codes.column(), kept.column(), {name: number for name, number in excluded.items() if number}
 
 
-def _outcomes(table: Any, scores_decide: bool) -> Outcomes:
+def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
     column = _column(table, "winner")
     unknown = [name for name in column.names if name not in LABELS]
     if unknown:
-        raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
+        raise unknown_name("Unknown winner", unknown[0], LABELS)
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
     left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
     judged = _judged(table, slice(None))
@@ -179,7 +179,7 @@ def _outcomes(table: Any, scores_decide: bool) -> Outcomes:
     def from_scores(rows: slice) -> NDArray[np.int8]:
         outcome, ours, theirs = lookup[column.of[rows]], left[rows], right[rows]
         open_ = (outcome == NO_WINNER) & judged[rows] & np.isfinite(ours) & np.isfinite(theirs)
-        decided = np.where(ours > theirs, LEFT, np.where(ours < theirs, RIGHT, TIE)).astype(np.int8)
+        decided = np.where(ours > theirs, LEFT_WINS, np.where(ours < theirs, RIGHT_WINS, TIED)).astype(np.int8)
         return np.where(open_, decided, outcome)
 
     return from_scores
@@ -194,22 +194,22 @@ def _failed(table: Any, name: str) -> Callable[[slice], NDArray[np.bool_]]:
     return lambda rows: lookup[column.of[rows]]
 
 
-def _failed_rules(table: Any, missing: str) -> list[tuple[str, Rule]]:
+def _failed_rules(table: Any, missing: str) -> list[tuple[str, _RowRule]]:
     """Rules for battles in which an editor gave no output; with `loss`, the other one wins."""
     left, right = (_failed(table, name) for name in ("status_left", "status_right"))
     if missing == "exclude":
         return [("missing_output", lambda rows, _: left(rows) | right(rows))]
 
     def neither(rows: slice, outcome: NDArray[np.int8]) -> NDArray[np.bool_]:
-        outcome[left(rows) & ~right(rows)], outcome[right(rows) & ~left(rows)] = RIGHT, LEFT
+        outcome[left(rows) & ~right(rows)], outcome[right(rows) & ~left(rows)] = RIGHT_WINS, LEFT_WINS
         return left(rows) & right(rows)
 
     return [("missing_output_on_both_sides", neither)]
 
 
-def _uncounted_rules(table: Any) -> list[tuple[str, Rule]]:
+def _uncounted_rules(table: Any) -> list[tuple[str, _RowRule]]:
     """Rules for votes of a campaign's table that test the rater or are marked as not counted, with the reason."""
-    rules: list[tuple[str, Rule]] = []
+    rules: list[tuple[str, _RowRule]] = []
     for name, words in (("purpose", TESTS_OF_RATERS), (NOT_COUNTED, None)):
         if name in table.column_names:
             column = _column(table, name)
@@ -218,7 +218,7 @@ def _uncounted_rules(table: Any) -> list[tuple[str, Rule]]:
     return rules
 
 
-def _has_code(codes: CodeArray, code: int) -> Rule:
+def _has_code(codes: CodeArray, code: int) -> _RowRule:
     return lambda rows, _: codes[rows] == code
 
 
@@ -283,4 +283,4 @@ def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
 
 def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise UserError(f"{option} cannot be '{value}'.", hint=f"Known: {', '.join(known)}.")
+        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, known))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from imarena.core import ExecutorKind, UserError
+from imarena.core import ExecutorKind, UserError, unknown_name
 from imarena.stats import ScoreRange
 
 METHODS = ("bt", "davidson", "elo", "active-elo", "mixture", "corrected")
@@ -139,5 +139,4 @@ class Options:
 
 def _one_of(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
     if value not in known:
-        names = ", ".join(word for word in known if word)
-        raise UserError(f"No {what} '{value}'.", hint=f"Known: {names}.")
+        raise unknown_name(f"No {what}", str(value), filter(None, known))

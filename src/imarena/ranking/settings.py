@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import UserError, unknown_name
 from imarena.ranking.options import Options
 from imarena.stats import score_range_from
 
@@ -23,7 +23,7 @@ def with_settings(options: Options, assignments: Iterable[str] | None, reliabili
     for key, text in _read(assignments).items():
         owners = [name for name in METHOD_PARTS if key in _names(parts[name])]
         if not owners and key not in WHOLE:
-            raise UserError(f"No setting '{key}'.", hint=f"Settings: {', '.join(known_settings())}.")
+            raise unknown_name("No setting", key, known_settings())
         if not owners:
             parts[key] = _number(key, text)
         for owner in owners:  # active Elo and the mixture both have a q_human

@@ -70,7 +70,7 @@ from .page import write_html as write_html
 from .page import write_html_file as write_html_file
 from .rank_details import board_warnings as board_warnings
 from .rank_details import neighbours_table as neighbours_table
-from .rank_plots import METHODS as METHODS
+from .rank_plots import METHOD_TITLES as METHOD_TITLES
 from .rank_plots import save_plots as save_plots
 from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data

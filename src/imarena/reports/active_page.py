@@ -167,7 +167,7 @@ def _groups(document: dict[str, Any]) -> list[Section]:
 
 
 def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list[Section]:
-    made = []
+    sections = []
     for key, title, what in (
         ("policies", "Policies on the votes so far (table 2)", None),
         ("thresholds", "Thresholds loosened and tightened by {shift:g} (table 9)", None),
@@ -189,8 +189,8 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
             head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
             tables.append(plain_table(head, lines, "The corrected board on all votes"))
         plots = _picture(files, "policies", "Acc_H by policy, 95% intervals") if key == "policies" else ()
-        made.append(Section(title.format(shift=settings["shift"]), text, tables=tuple(tables), plots=plots))
-    return made
+        sections.append(Section(title.format(shift=settings["shift"]), text, tables=tuple(tables), plots=plots))
+    return sections
 
 
 def _others(document: dict[str, Any]) -> list[Section]:

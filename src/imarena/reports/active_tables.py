@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns
 
 TITLES = {
@@ -43,14 +43,14 @@ def _standing(row: dict[str, Any] | None) -> str:
 
 def ratings_table(groups: dict[str, dict[str, Any]], setting: str, title: str) -> Table | None:
     """The ratings and ranks of one setting, with a row per model and a column per group."""
-    held = {name: group["boards"][setting] for name, group in groups.items() if setting in group["boards"]}
-    if not held:
+    boards = {name: group["boards"][setting] for name, group in groups.items() if setting in group["boards"]}
+    if not boards:
         return None
-    rows = {name: {row["model"]: row for row in board} for name, board in held.items()}
-    models = list(dict.fromkeys(row["model"] for board in held.values() for row in board))
+    rows = {name: {row["model"]: row for row in board} for name, board in boards.items()}
+    models = list(dict.fromkeys(row["model"] for board in boards.values() for row in board))
     mean = {model: sum(row[model]["rank"] for row in rows.values() if model in row) for model in models}
-    lines = [(model, *(_standing(rows[name].get(model)) for name in held)) for model in sorted(models, key=mean.get)]  # type: ignore[arg-type]
-    return Table(columns("model", *(name or "(none)" for name in held)), tuple(lines), title)
+    lines = [(model, *(_standing(rows[name].get(model)) for name in boards)) for model in sorted(models, key=mean.get)]  # type: ignore[arg-type]
+    return Table(columns("model", *(name or "(none)" for name in boards)), tuple(lines), title)
 
 
 def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -> Table:
@@ -66,7 +66,7 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
             for column in (Column(name, spec), Column("95%", spec, key=f"{key} 95%"))
         ),
     ]
-    lines: list[tuple[Cell, ...]] = [
+    lines: list[tuple[CellValue, ...]] = [
         (
             *([str(line["what"])] if what else []),
             line["policy"],

@@ -47,11 +47,21 @@ class Chart:
         """Write the chart as PNG and SVG on white; returns the name of the PNG file."""
         import vl_convert
 
-        spec = {**self.spec, "config": _FILE}
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{self.name}.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        (folder / f"{self.name}.png").write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        self.save_svg(folder)
+        (folder / f"{self.name}.png").write_bytes(vl_convert.vegalite_to_png(self._on_white, scale=2))
         return f"{self.name}.png"
+
+    def save_svg(self, folder: Path) -> str:
+        """Write the chart as SVG on white; returns the name of the file."""
+        import vl_convert
+
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.name}.svg").write_text(vl_convert.vegalite_to_svg(self._on_white), encoding="utf-8")
+        return f"{self.name}.svg"
+
+    @property
+    def _on_white(self) -> dict[str, Any]:
+        return {**self.spec, "config": _FILE}
 
 
 def chart_of(name: str, caption: str, drawn: Any) -> Chart:

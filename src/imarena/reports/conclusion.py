@@ -33,9 +33,9 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
         return _sentence(ranking, noun, begin)
     number = counted(len(ranking.models), noun)
     texts = [f"{begin}{'the' if begin else 'The'} {number} form {len(groups)} groups that never met."]
-    for place, group in enumerate(groups[:_GROUPS_LISTED], 1):
+    for position, group in enumerate(groups[:_GROUPS_LISTED], 1):
         names = listed([standing.model for standing in group.models], _LISTED)
-        texts.append(f"Group {place} ({names}): {_sentence(group, noun)}")
+        texts.append(f"Group {position} ({names}): {_sentence(group, noun)}")
     if len(groups) > _GROUPS_LISTED:
         texts.append(f"Groups {_GROUPS_LISTED + 1} to {len(groups)} are not listed here.")
     return " ".join(texts)

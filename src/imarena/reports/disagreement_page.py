@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core.records import ImageRef
 from imarena.reports.page import GalleryItem, Page, PageImage, Section
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.reports.tables.table import columns
 
 _SHOWN_WORDS = 60
@@ -126,7 +126,7 @@ def disagreement_tables(items: Sequence[ShownDisagreement], groups: Sequence[Gro
 
 
 def _items(items: Sequence[ShownDisagreement]) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             each.judge, each.key, each.task, " / ".join(each.editors), each.about, each.judge_answer,
             each.people_answer, Number(each.difference, _spec(each)), each.direction,
@@ -153,7 +153,7 @@ def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
         mine = [each for each in groups if (each.kind, each.label) == (kind, label)]
         if kind == VOTED:
             head = columns("judge", label, "pairs", "opposite sides", Column("share", ".0%", "–"))
-            rows: tuple[tuple[Cell, ...], ...] = tuple(
+            rows: tuple[tuple[CellValue, ...], ...] = tuple(
                 (each.judge, each.value, each.n, each.opposite, each.share) for each in mine
             )
             title = f"Opposite sides by {label}, of the pairs that both decide"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from imarena.core import SceneObject
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 
 
 class BuildStatistics(Protocol):
@@ -32,7 +32,7 @@ def build_tables(statistics: BuildStatistics, outcomes: Mapping[str, int]) -> li
     turns = max((len(counts) for counts in statistics.types.values()), default=0)
     if turns:
         columns = (Column("type"), *(Column(f"T{turn + 1}") for turn in range(turns)), Column("total"))
-        rows: tuple[tuple[Cell, ...], ...] = tuple(
+        rows: tuple[tuple[CellValue, ...], ...] = tuple(
             (kind, *counts, sum(counts)) for kind, counts in statistics.types.items()
         )
         notes = (f"{statistics.fall_backs} additions replace a type that did not fit the scene.",)

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from imarena.core.records import Ranking
-from imarena.reports.tables.table import Cell, Column, Table, columns
+from imarena.reports.tables.table import CellValue, Column, Table, columns
 
 _UNITS_SHOWN = 3
 _VOTES_SHOWN = 2
@@ -31,7 +31,7 @@ def fragility_tables(ranking: Ranking) -> list[Table]:
 
 def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
     """`groups`: some models never met."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     neighbours = [order for order in orders if order["question"] == "neighbours"]
     neighbours.sort(key=_share)
     shown = [order for order in orders if order["question"] != "neighbours"] + neighbours[:_ROWS_SHOWN]

@@ -21,7 +21,7 @@ class ScoringJudge(NamedTuple):
     higher_is_better: bool
 
 
-Scores = Mapping[str, Mapping[ScoringJudge, float]]
+ScoresByOutput = Mapping[str, Mapping[ScoringJudge, float]]
 """Original scores, by output and judge."""
 
 
@@ -46,7 +46,7 @@ def gallery_section(
     chosen: Sequence[Item],
     of: int,
     outputs: Mapping[str, Sequence[Output]],
-    scores: Scores,
+    scores: ScoresByOutput,
     truth: Mapping[str, float],
     picture: Callable[[ImageRef], str],
 ) -> Section:
@@ -112,7 +112,7 @@ def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
     return sorted(last, key=lambda o: (o.editor or "", o.mode is Mode.COMPLEX, o.sample))
 
 
-def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
+def _clear_pairs(outputs: list[Output], scores: ScoresByOutput, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
     """Pairs in the same mode with clearly different true quality, by the judge that scored both."""
     pairs: dict[str, list[_Pair]] = defaultdict(list)
     known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
@@ -133,7 +133,7 @@ def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
 
 
 def _exhibit(
-    item: Item, outputs: Sequence[Output], scores: Scores, truth: Mapping[str, float],
+    item: Item, outputs: Sequence[Output], scores: ScoresByOutput, truth: Mapping[str, float],
     pairs: Mapping[str, list[_Pair]], picture: Callable[[ImageRef], str],
 ) -> GalleryItem:  # fmt: skip
     shown = [PageImage(picture(image), "source") for image in item.sources]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from imarena.core.notices import sentence, sentences
-from imarena.reports.tables import Cell, Column, Range, Table, printable, to_markdown
+from imarena.reports.tables import CellValue, Column, Range, Table, printable, to_markdown
 from imarena.reports.tables.markdown import escape_markdown, escape_paragraph
 from imarena.reports.tables.table import columns
 from imarena.stats import GateReport, GateResult
@@ -52,10 +52,10 @@ def gate_lines(report: GateReport) -> list[str]:
 
 def gate_table(report: GateReport) -> Table:
     """One row per gate."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for gate in report.gates:
         scope = ", ".join(f"{key} {value}" for key, value in gate.scope.items())
-        ends: Cell = None
+        ends: CellValue = None
         if gate.low is not None and gate.high is not None:
             ends = Range(gate.low, gate.high)
         elif gate.reason is None:

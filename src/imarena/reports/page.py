@@ -115,8 +115,8 @@ def latex(page: Page) -> str:
             for table in section.tables:
                 named = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
                 parts.append("\n".join([*named, to_long_latex(table).rstrip("\n")]))
-    made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
-    return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made
+    text = "\n\n".join([*parts, r"\end{document}"]) + "\n"
+    return f"{OTHER_SCRIPTS}\n{text}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in text) else text
 
 
 def markdown(page: Page) -> str:

@@ -33,18 +33,20 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
     pairs: Any = ranking.details.get("pairs")
     if not isinstance(pairs, dict) or "difference_low" not in pairs:
         return []
-    place = {name: number for number, name in enumerate(pairs["models"])}
+    index = {name: number for number, name in enumerate(pairs["models"])}
     enough = not too_few_units(ranking)
     sure: Any = ranking.details.get("surely_above") or ()
     swept = {(better, worse) for better, worse in sure}
-    made = []
+    differences = []
     for number, above in enumerate(ranking.models):
         for below in ranking.models[number + 1 :]:
-            cell = place[above.model], place[below.model]
+            cell = index[above.model], index[below.model]
             low, high = (pairs[end][cell[0]][cell[1]] for end in ("difference_low", "difference_high"))
             settled = enough and ((low is not None and low > 0) or (above.model, below.model) in swept)
-            made.append(PairDifference(above.model, below.model, above.rating - below.rating, low, high, settled))
-    return made if any(pair.bounded for pair in made) else []
+            differences.append(
+                PairDifference(above.model, below.model, above.rating - below.rating, low, high, settled)
+            )
+    return differences if any(pair.bounded for pair in differences) else []
 
 
 def model_groups(ranking: Ranking) -> list[Ranking]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core.notices import sentence, sentences
 from imarena.core.records import Ranking
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell, interval
 
 _ALIKE_SHOWN, _GROUPS_SHOWN = 2, 5
@@ -22,7 +22,7 @@ def interval_level_text(ranking: Ranking) -> str:
 def detail_tables(ranking: Ranking) -> list[Table]:
     """Tables of what the method estimated besides the ratings, if anything."""
     level = interval_level_text(ranking)
-    made = [
+    tables = [
         _coefficients(_lines(ranking, "coefficients"), level),
         _parameters("Tie parameter by dimension (0: no ties)", "dimension", _lines(ranking, "ties"), level),
         _parameters(
@@ -32,7 +32,7 @@ def detail_tables(ranking: Ranking) -> list[Table]:
             level,
         ),
     ]
-    return [table for table in made if table is not None]
+    return [table for table in tables if table is not None]
 
 
 def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
@@ -111,7 +111,7 @@ def neighbours_table(ranking: Ranking) -> Table:
     return Table(head, rows, "Neighbours: direct battles needed to detect the difference (80% power, 5% level)")
 
 
-def _sure(probability: float | None, rounds: Any) -> Cell:
+def _sure(probability: float | None, rounds: Any) -> CellValue:
     """The probability; if all rounds of the bootstrap agree, what that many rounds can show: `> 99.9%` for 1,000."""
     if probability != 1 or not isinstance(rounds, int) or rounds < 1:
         return probability

@@ -12,7 +12,7 @@ LABEL_LIMIT = 260
 _SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
 """Options for saving each format; the HTML contains its scripts, so that it opens without a network."""
 FORMS = tuple(_SAVING)
-METHODS = {
+METHOD_TITLES = {
     "bt": "Bradley-Terry", "davidson": "Davidson", "elo": "Elo", "active-elo": "Active Elo", "mixture": "mixture",
     "corrected": "corrected by people's votes",
 }  # fmt: skip
@@ -145,7 +145,7 @@ def names_axis(field: str, order: list[str], limit: int = LABEL_LIMIT) -> Any:
 
 def _title(ranking: Ranking) -> list[str]:
     scope = _shown(", ".join(f"{key} {value}" for key, value in ranking.scope.items()))
-    method = METHODS.get(ranking.method, ranking.method)
+    method = METHOD_TITLES.get(ranking.method, ranking.method)
     return [*([scope] if scope else []), f"{method}, {ranking.n_battles:,} battles"]
 
 

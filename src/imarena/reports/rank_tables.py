@@ -9,7 +9,7 @@ from imarena.reports.conclusion import board_conclusion
 from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
 from imarena.reports.sample_tables import sample_table
-from imarena.reports.tables import Cell, Column, Range, Table, whole_number
+from imarena.reports.tables import CellValue, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
 
 CSV_COLUMNS = (
@@ -21,16 +21,16 @@ MOST_DECIMALS = 4
 _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
 
-def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
+def board_tables(ranking: Ranking, medium: Medium | None = None) -> list[Table]:
     """The standings, figures over samples, and the method's coefficients, tie parameters and reliabilities.
 
     With a `place`, the board's notices are below the standings, in the wording for that place.
     """
     samples = sample_table(ranking)
-    return [standings_table(ranking, place), *([samples] if samples else []), *detail_tables(ranking)]
+    return [standings_table(ranking, medium), *([samples] if samples else []), *detail_tables(ranking)]
 
 
-def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
+def standings_table(ranking: Ranking, medium: Medium | None = None) -> Table:
     """One row per model, from best to worst. The title is the board's conclusion in one sentence."""
     level, group = interval_level_text(ranking), group_numbers(ranking)
     columns = (
@@ -58,10 +58,10 @@ def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
     scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
     source = "" if scope else str(ranking.settings.get("verdicts") or "")  # all boards of groups have the same source
     title = ": ".join(part for part in (scope, board_conclusion(ranking, source=source)) if part)
-    return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
+    return Table(columns, rows, title, _notes(ranking, medium), signature_line(ranking))
 
 
-def interval_cell(standing: Standing) -> Cell:
+def interval_cell(standing: Standing) -> CellValue:
     """The interval of a rating or, if there is none, the reason."""
     return interval(standing.low, standing.high) or standing.note or None
 
@@ -84,7 +84,7 @@ def signature_line(ranking: Ranking) -> str:
     return str(ranking.settings.get("signature") or "")
 
 
-def ranks_cell(standing: Standing) -> Cell:
+def ranks_cell(standing: Standing) -> CellValue:
     """The interval of a rank, or one number if both ends are the same."""
     low, high = standing.rank_low, standing.rank_high
     if low is None or high is None:
@@ -92,13 +92,13 @@ def ranks_cell(standing: Standing) -> Cell:
     return low if low == high else Range(low, high)
 
 
-def _notes(ranking: Ranking, place: Medium | None) -> tuple[str, ...]:
+def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
     notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
             f"Made from the verdicts of {ranking.settings['verdicts']}; also available: {ranking.settings['beside']}."
         )
-    return tuple(note for note in (*notes, *(sentences(ranking.notices, place) if place else ())) if note)
+    return tuple(note for note in (*notes, *(sentences(ranking.notices, medium) if medium else ())) if note)
 
 
 def _meanings(ranking: Ranking) -> str:
@@ -162,13 +162,13 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
         *(["note"] if noted else []),
         *(["signature"] if signed else []),
     ]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for ranking, group in zip(rankings, groups, strict=True):
         for standing in ranking.models:
             ends = interval(standing.low, standing.high)
             counts = {name: whole_number(getattr(standing, name)) for name in COUNTS}
             values = {**standing.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
-            row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
+            row: list[CellValue] = [ranking.scope.get(key, "") for key in scopes]
             row += [group.get(standing.model, 1)] if any(groups) else []
             row += [values[name] for name in CSV_COLUMNS]
             row += [standing.note] if noted else []

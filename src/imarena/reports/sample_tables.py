@@ -6,7 +6,7 @@ from typing import Any
 from imarena.core import counted
 from imarena.core.records import Ranking
 from imarena.reports.rank_details import interval_level_text
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import interval
 
 ABSENT = "not available"
@@ -42,8 +42,8 @@ def _score_column(title: str) -> Column:
     return Column(title, ".4g", ABSENT)
 
 
-def _row(model: Mapping[str, Any], sizes: list[str]) -> tuple[Cell, ...]:
-    cells: list[Cell] = [model["model"], model["items"], model["samples"], model["failed"]]
+def _row(model: Mapping[str, Any], sizes: list[str]) -> tuple[CellValue, ...]:
+    cells: list[CellValue] = [model["model"], model["items"], model["samples"], model["failed"]]
     for k in sizes:
         figure = model["pass_at"][k]
         cells += [figure["value"], interval(figure.get("low"), figure.get("high"))]

@@ -46,12 +46,12 @@ def significance_section(ranking: Ranking) -> Section | None:
     ]
     if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
         points.append(f"{few}, and some of these differences may be chance.")
-    for place, (group, some) in enumerate(groups, 1):
+    for number, (group, some) in enumerate(groups, 1):
         if len(groups) > 1:
             names = listed([standing.model for standing in group.models], _NAMED)
             settled = sum(pair.settled for pair in some)
             points.append(
-                f"Group {place} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
+                f"Group {number} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
             )
         points += _statements(group, some)
     if len(pairs) > 1:

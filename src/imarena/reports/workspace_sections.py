@@ -10,9 +10,9 @@ from imarena.reports.charts import chart_of
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
 from imarena.reports.pair_differences import group_numbers
-from imarena.reports.rank_plots import METHODS, ratings_chart, wins_chart
+from imarena.reports.rank_plots import METHOD_TITLES, ratings_chart, wins_chart
 from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell
 
 StatusCounts = Mapping[str, Mapping[str, int]]
@@ -60,13 +60,13 @@ NO_IMAGES = UnusualImages()
 def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[str, int]) -> str:
     """The sentence below the title. `totals`: records by kind."""
     asked = sum(sum(row.values()) for row in outputs.values())
-    made = totals["output"]
-    of = f" of {asked:,} asked for" if asked > made else ""
+    n_outputs = totals["output"]
+    of = f" of {asked:,} asked for" if asked > n_outputs else ""
     judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {editors_text([*outputs])}, "
-        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
+        f"{counted(n_outputs, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
 
 
@@ -87,7 +87,7 @@ def overview_section(
 ) -> Section:
     """What each editor was asked for, and what each judge answered. `coverage` and `attempts` are by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             editor,
             *(row.get(state, 0) for state in states),
@@ -99,7 +99,7 @@ def overview_section(
         )
         for editor, row in outputs.items()
     )
-    made = Table(
+    output_table = Table(
         columns(
             "editor",
             *(Column(state, ",") for state in states),
@@ -120,7 +120,7 @@ def overview_section(
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (made, judged) if table.rows))
+    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judged) if table.rows))
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
@@ -158,12 +158,12 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
         chart = draw(ranking)
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
-    battles = f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."
-    said = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
+    battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
+    texts = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
     standings, *others = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
-        tuple(text for text in said if text),
+        tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
         tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # the section has the title
         charts=tuple(charts),
@@ -182,7 +182,7 @@ def _of_editors(table: Table) -> Table:
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
     """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them."""
     names = [ranking.scope.get(by, "") for ranking in rankings]
-    said = tuple(
+    conclusions = tuple(
         (
             name,
             ranking.n_battles,
@@ -208,7 +208,10 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
     return Section(
         f"Leaderboard: {title}, by {by}",
         (f"Command: {command}",) if command else (),
-        tables=(Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), said), Table(head, rows)),
+        tables=(
+            Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions),
+            Table(head, rows),
+        ),
     )
 
 
@@ -218,7 +221,7 @@ def issues_section(
     """What raters found wrong with each editor's outputs; None if nobody marked anything."""
     if not any(by_editor.values()):
         return None
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (editor, rated.get(editor, 0), *(counts.get(kind, 0) for kind in kinds)) for editor, counts in by_editor.items()
     )
     head = columns("editor", Column("ratings", ","), *(Column(ISSUE_NAMES[kind], ",") for kind in kinds))

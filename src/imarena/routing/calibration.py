@@ -16,10 +16,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, unknown_name
 
-Method = Literal["isotonic", "piecewise", "logistic"]
-METHODS: tuple[Method, ...] = get_args(Method)
+CalibrationMethod = Literal["isotonic", "piecewise", "logistic"]
+CALIBRATION_METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
 
 LEAST_PAIRS = 40
 """Minimum number of pairs for a curve: with 40, the error of an agreement of .8 is still .06. Ours."""
@@ -107,7 +107,7 @@ def fit_curve(
     gap: FloatArray,
     agrees: FloatArray,
     *,
-    method: Method = "isotonic",
+    method: CalibrationMethod = "isotonic",
     bins: int = BINS,
     rounds: int = 200,
     seed: int = 0,
@@ -141,8 +141,8 @@ def fit_curve(
 
 
 def _check(gap: FloatArray, method: str, ridge: float, what: str) -> None:
-    if method not in METHODS:
-        raise UserError(f"No calibration method '{method}'.", hint=f"Known: {', '.join(METHODS)}.")
+    if method not in CALIBRATION_METHODS:
+        raise unknown_name("No calibration method", method, CALIBRATION_METHODS)
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise UserError(f"A ridge of {ridge:g} is not possible.", hint="0: none; 0.25: the usual one.")
     if gap.size < LEAST_PAIRS:
@@ -190,9 +190,9 @@ def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> _Bins:
     edges = np.unique(np.quantile(gap, np.linspace(0, 1, bins + 1)[1:-1]))
     of = np.searchsorted(edges, gap, side="right")
     counts = np.bincount(of, minlength=edges.size + 1).astype(np.float64)
-    held = counts > 0
-    sums = [np.bincount(of, values, edges.size + 1)[held] / counts[held] for values in (gap, agrees)]
-    return _Bins(sums[0], sums[1], counts[held], edges[np.flatnonzero(held)[1:] - 1])
+    filled = counts > 0
+    sums = [np.bincount(of, values, edges.size + 1)[filled] / counts[filled] for values in (gap, agrees)]
+    return _Bins(sums[0], sums[1], counts[filled], edges[np.flatnonzero(filled)[1:] - 1])
 
 
 def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:

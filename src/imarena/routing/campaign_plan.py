@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from imarena.core.records import Campaign, JsonDict
 
-Kind = Literal["preference", "rating", "yes_no", "check"]
+CampaignKind = Literal["preference", "rating", "yes_no", "check"]
 ParticipationOutcome = Literal["completed", "screened_out", "quota_full", "partial"]
 """How a rater's participation ended, in the categories of crowd platforms."""
 RATERS_PER_UNIT: dict[str, int] = {"preference": 1, "rating": 3, "yes_no": 2, "check": 1}
@@ -43,7 +43,7 @@ class CampaignPlan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    kind: Kind = "preference"
+    kind: CampaignKind = "preference"
     dimension: str = "overall"
     datasets: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()

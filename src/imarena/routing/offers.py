@@ -14,7 +14,7 @@ from imarena.core import sha256_hex
 from imarena.core.records import Assignment, now
 from imarena.routing.campaign_plan import CampaignPlan, KnownTask, ParticipationOutcome
 
-Stage = Literal[
+RaterStage = Literal[
     "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
     "closed", "not_invited",
 ]  # fmt: skip
@@ -39,7 +39,7 @@ REPEAT_GAP = 5
 class RaterStanding:
     """A rater's state in a campaign."""
 
-    stage: Stage
+    stage: RaterStage
     done: int
     quota: int
     quota_left: int
@@ -90,14 +90,14 @@ def rater_standing(plan: CampaignPlan, facts: RaterFacts) -> RaterStanding | Rat
     return RaterStanding(stage, facts.done, plan.weekly_quota, quota_left(plan, facts.recent))
 
 
-def _stage(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact:
+def _stage(plan: CampaignPlan, facts: RaterFacts) -> RaterStage | RaterFact:
     before_work = _not_admitted(plan, facts) or _in_training(plan, facts)
     if before_work is not None:
         return before_work
     return "open" if quota_left(plan, facts.recent) else "quota"
 
 
-def _not_admitted(plan: CampaignPlan, facts: RaterFacts) -> Stage | None:
+def _not_admitted(plan: CampaignPlan, facts: RaterFacts) -> RaterStage | None:
     if not facts.invited:
         return "not_invited"
     if not facts.is_open:
@@ -111,10 +111,10 @@ def _not_admitted(plan: CampaignPlan, facts: RaterFacts) -> Stage | None:
     return None
 
 
-def _in_training(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact | None:
-    practice: tuple[Stage, int, int, RaterFact]
+def _in_training(plan: CampaignPlan, facts: RaterFacts) -> RaterStage | RaterFact | None:
+    practice: tuple[RaterStage, int, int, RaterFact]
     practice = ("practice", facts.practice_done, len(plan.practice), RaterFact.PRACTICE_SKIPPED)
-    test: tuple[Stage, int, int, RaterFact]
+    test: tuple[RaterStage, int, int, RaterFact]
     test = ("qualification", facts.qualification_done, len(plan.qualification), RaterFact.QUALIFICATION_SKIPPED)
     for stage, done, asked, skipped in (practice, test):
         # a skipped task with a known answer does not come back; in a test it counts as wrong
@@ -170,7 +170,7 @@ def due_purposes(
     plan: CampaignPlan, campaign_id: str, rater_id: str, standing: RaterStanding
 ) -> tuple[PersonalPurpose, ...]:
     """Return the personal tasks that are due; the first one that is available is given out."""
-    training: dict[Stage, PersonalPurpose] = {"practice": "practice", "qualification": "qualification"}
+    training: dict[RaterStage, PersonalPurpose] = {"practice": "practice", "qualification": "qualification"}
     if standing.stage in training:
         return (training[standing.stage],)
     gold: tuple[PersonalPurpose, ...] = ("gold",) if gold_due(plan, campaign_id, rater_id, standing.done) else ()

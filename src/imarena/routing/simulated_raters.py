@@ -10,7 +10,7 @@ from imarena.core.records import Assignment
 from imarena.routing.ballots import Answer
 from imarena.routing.forms import forms
 
-Behaviour = Literal["careful", "fast", "one_sided", "random"]
+RaterBehaviour = Literal["careful", "fast", "one_sided", "random"]
 _PREFERENCES = ("left", "right", "tie", "both_bad")
 
 
@@ -23,7 +23,7 @@ class Temper:
     side: str | None = None
 
 
-TEMPERS: dict[Behaviour, Temper] = {
+TEMPERS: dict[RaterBehaviour, Temper] = {
     "careful": Temper(follows=0.9, seconds=14.0),
     "fast": Temper(follows=0.6, seconds=0.9),
     "one_sided": Temper(follows=0.0, seconds=7.0, side="left"),
@@ -31,7 +31,7 @@ TEMPERS: dict[Behaviour, Temper] = {
 }
 
 
-def simulated_answer(assignment: Assignment, behaviour: Behaviour, rater_id: str, seed: int) -> Answer:
+def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id: str, seed: int) -> Answer:
     """Return an answer that the form accepts.
 
     Careful raters follow the known answer, or an order of outputs fixed by the seed: there is no truth about the images
@@ -39,9 +39,9 @@ def simulated_answer(assignment: Assignment, behaviour: Behaviour, rater_id: str
     """
     temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
     follows = chance.random() < temper.follows
-    made = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
+    values = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
     seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
-    return Answer(**made, time_spent_s=seconds)
+    return Answer(**values, time_spent_s=seconds)
 
 
 def _quality(seed: int, output_id: str | None) -> float:

@@ -63,17 +63,17 @@ class Forecast:
     def _least(self, target: float, share: float, models: IntArray | slice) -> int | None:
         """Return the smallest number of votes with which this share of the boards reaches the target."""
 
-        def there(votes: int) -> bool:
+        def is_enough(votes: int) -> bool:
             return bool((self.widths(votes)[:, models].max(axis=1) <= target).mean() >= share)
 
         low, high = 0, 1  # at least one: the current intervals, of drawn boards, are still too wide
-        while not there(high):
+        while not is_enough(high):
             low, high = high, high * 2
             if high > MOST:
                 return None
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if there(middle) else (middle, high)
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
         return high
 
 

@@ -1,5 +1,5 @@
-from .alpha import LEVELS as LEVELS
-from .alpha import Level as Level
+from .alpha import MEASUREMENT_LEVELS as MEASUREMENT_LEVELS
+from .alpha import MeasurementLevel as MeasurementLevel
 from .alpha import krippendorff_alpha as krippendorff_alpha
 from .bootstrap import Interval as Interval
 from .bootstrap import paired_bootstrap as paired_bootstrap
@@ -10,7 +10,7 @@ from .bootstrap import resampled_rows as resampled_rows
 from .comparison import PLAIN_ELO as PLAIN_ELO
 from .comparison import ComparisonVerdict as ComparisonVerdict
 from .comparison import compare_points as compare_points
-from .correlation import RECIPES as RECIPES
+from .correlation import CORRELATION_RECIPES as CORRELATION_RECIPES
 from .correlation import Recipe as Recipe
 from .correlation import average as average
 from .correlation import footrule as footrule
@@ -57,6 +57,7 @@ from .power import detectable_elo as detectable_elo
 from .power import detection_power as detection_power
 from .power import items_needed as items_needed
 from .proportion import WILSON as WILSON
+from .proportion import Z95 as Z95
 from .proportion import proportion_figure as proportion_figure
 from .proportion import wilson as wilson
 from .ratings import Ratings as Ratings
@@ -75,17 +76,16 @@ from .score_range import score_range_from as score_range_from
 from .share_interval import elo_of as elo_of
 from .share_interval import units_to_differ as units_to_differ
 from .share_interval import win_interval as win_interval
-from .significance import benjamini_hochberg as benjamini_hochberg
 from .significance import holm as holm
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t
 from .significance import permutation as permutation
 from .significance import welch_t as welch_t
 from .significance import wilcoxon as wilcoxon
-from .verdicts import EQUAL as EQUAL
 from .verdicts import MIRROR as MIRROR
-from .verdicts import OUTCOMES as OUTCOMES
-from .verdicts import Missing as Missing
+from .verdicts import UNSTATED_TIE as UNSTATED_TIE
+from .verdicts import VERDICT_OUTCOMES as VERDICT_OUTCOMES
+from .verdicts import MissingVerdicts as MissingVerdicts
 from .verdicts import VerdictFigures as VerdictFigures
 from .verdicts import verdict_figures as verdict_figures
 from .verdicts import verdict_matches as verdict_matches

@@ -17,8 +17,8 @@ from imarena.stats.kappa import NO_ORDER, NO_VARIATION
 from imarena.stats.pair_votes import pair_alpha
 from imarena.stats.ratings import NO_PAIR, Ratings, round_values
 
-Level = Literal["nominal", "ordinal", "interval", "ratio"]
-LEVELS: tuple[Level, ...] = get_args(Level)
+MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
+MEASUREMENT_LEVELS: tuple[MeasurementLevel, ...] = get_args(MeasurementLevel)
 
 PATTERN_CELLS = 20_000_000
 """With more cells than this, equal units are not merged."""
@@ -27,7 +27,7 @@ BLOCK = 1024
 
 
 def krippendorff_alpha(
-    ratings: Ratings, level: Level, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95
+    ratings: Ratings, level: MeasurementLevel, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95
 ) -> Figure:
     """Compute Krippendorff's alpha for one level, with a seeded percentile bootstrap over units if `rounds` > 0.
 
@@ -50,7 +50,7 @@ def krippendorff_alpha(
     return with_unit_interval(figure, measure, counts, rounds=rounds, seed=seed, confidence=confidence)
 
 
-def _misfit(pairable: Ratings, level: Level) -> str:
+def _misfit(pairable: Ratings, level: MeasurementLevel) -> str:
     if pairable.n_units == 0:
         return NO_PAIR
     if pairable.scale in ("label", "pair") and level != "nominal":
@@ -88,7 +88,7 @@ def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
     ), counts.astype(np.float64)  # fmt: skip
 
 
-def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArray]:
+def _measure(pairable: Ratings, level: MeasurementLevel) -> Callable[[FloatArray], FloatArray]:
     """Make a function from unit weights (rounds, n_units) to alpha (rounds,); NaN if no disagreement is expected."""
     order = np.argsort(pairable.unit, kind="stable")
     values, category = pairable.categories()
@@ -119,7 +119,7 @@ def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArr
     return alpha
 
 
-def _unit_of(values: FloatArray, level: Level) -> float:
+def _unit_of(values: FloatArray, level: MeasurementLevel) -> float:
     return float(np.ptp(values)) ** 2 if level == "interval" else 1.0
 
 

@@ -99,11 +99,11 @@ def percentile_interval(draws: FloatArray, confidence: float, *, what: str) -> I
     """The percentile interval of bootstrap draws. Rounds in which the figure is undefined (NaN) are left out and
     reported; there is no interval if they are more than a tenth.
     """
-    kept = draws[np.isfinite(draws)]
-    lost = len(draws) - len(kept)
-    if len(kept) == 0 or lost > len(draws) / 10:
+    finite = draws[np.isfinite(draws)]
+    lost = len(draws) - len(finite)
+    if len(finite) == 0 or lost > len(draws) / 10:
         return Interval(None, None, "", f"the figure is undefined in {lost} of {len(draws)} resampled rounds")
-    low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(finite, [(1 - confidence) / 2, (1 + confidence) / 2])
     if high - low <= FLAT * max(abs(low), abs(high)):
         return Interval(None, None, "", SAME)
     note = f", {lost} undefined rounds left out" if lost else ""
@@ -112,8 +112,8 @@ def percentile_interval(draws: FloatArray, confidence: float, *, what: str) -> I
 
 def with_interval(figure: Figure, draws: FloatArray, confidence: float, *, what: str) -> Figure:
     """The figure with the percentile interval of its bootstrap draws, or with the reason why it has none."""
-    made = percentile_interval(draws, confidence, what=what)
-    return replace(figure, low=made.low, high=made.high, interval=made.method, interval_reason=made.reason)
+    bounds = percentile_interval(draws, confidence, what=what)
+    return replace(figure, low=bounds.low, high=bounds.high, interval=bounds.method, interval_reason=bounds.reason)
 
 
 def with_unit_interval(

@@ -14,7 +14,7 @@ from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import finite_pairs, round_values
 
 Recipe = Literal["fisher", "plain", "paper-compat"]
-RECIPES: tuple[Recipe, ...] = get_args(Recipe)
+CORRELATION_RECIPES: tuple[Recipe, ...] = get_args(Recipe)
 RECIPE_WORDS: dict[Recipe, str] = {
     "fisher": "mean of arctanh, then tanh (Fisher's z)",
     "plain": "arithmetic mean",
@@ -75,23 +75,23 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
     ``fisher`` is the recommended recipe. ``paper-compat`` gives what VIEScore printed. A correlation of exactly 1 or -1
     has no Fisher's z, so its average is undefined rather than clipped.
     """
-    if recipe not in RECIPES:
-        raise ValueError(f"unknown recipe '{recipe}': {', '.join(RECIPES)}")
-    kept = np.array([value for value in correlations if value is not None], dtype=np.float64)
-    lost = len(correlations) - len(kept)
+    if recipe not in CORRELATION_RECIPES:
+        raise ValueError(f"unknown recipe '{recipe}': {', '.join(CORRELATION_RECIPES)}")
+    defined = np.array([value for value in correlations if value is not None], dtype=np.float64)
+    lost = len(correlations) - len(defined)
     method = RECIPE_WORDS[recipe] + (f"; {lost} undefined left out" if lost else "")
-    if len(kept) == 0:
+    if len(defined) == 0:
         return undefined_figure(name, "no group has this figure", n=0, method=method)
-    if recipe == "fisher" and bool((np.abs(kept) >= 1 - 1e-12).any()):
+    if recipe == "fisher" and bool((np.abs(defined) >= 1 - 1e-12).any()):
         reason = "a group's correlation is exactly 1 or -1, where Fisher's z is infinite; choose the plain average"
-        return undefined_figure(name, reason, n=len(kept), method=method)
+        return undefined_figure(name, reason, n=len(defined), method=method)
     if recipe == "fisher":
-        value = np.tanh(np.arctanh(kept).mean())
+        value = np.tanh(np.arctanh(defined).mean())
     elif recipe == "plain":
-        value = kept.mean()
+        value = defined.mean()
     else:
-        value = np.tanh(kept.mean())
-    return Figure(name, float(value), len(kept), method)
+        value = np.tanh(defined.mean())
+    return Figure(name, float(value), len(defined), method)
 
 
 def _correlation(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Status = Literal["ok", "undefined"]
+FigureStatus = Literal["ok", "undefined"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Figure:
     interval_reason: str = ""
 
     @property
-    def status(self) -> Status:
+    def status(self) -> FigureStatus:
         return "undefined" if self.value is None else "ok"
 
     def to_json(self) -> dict[str, Any]:

@@ -139,11 +139,11 @@ def sample_figures(
     """
     ratios = {name: _ratios(samples, ks, items, -1.0 if lower_is_better else 1.0) for name, samples in models.items()}
     figures = iter(_with_intervals([ratio for some in ratios.values() for ratio in some], items, rounds, seed, level))
-    made = []
+    rows = []
     for name, samples in models.items():
         pass_at = {k: next(figures) for k in ks}
         best_of = {k: next(figures) for k in ks}
-        made.append(
+        rows.append(
             SampleFigures(
                 name,
                 units=int((samples.numbers > 0).sum()) + samples.unasked.size,
@@ -157,7 +157,7 @@ def sample_figures(
                 seconds_per_success=next(figures),
             )
         )
-    return made
+    return rows
 
 
 def _ratios(samples: ModelSamples, ks: Sequence[int], items: int, sign: float) -> list[_Ratio]:
@@ -167,21 +167,21 @@ def _ratios(samples: ModelSamples, ks: Sequence[int], items: int, sign: float) -
     by_unit = [part[np.isfinite(part)] for part in np.split(samples.score[order], starts)]
     numbers = samples.numbers
     failed = numbers - np.array([part.size for part in by_unit], np.int64)
-    made = [_pass_ratio(samples, k, items) for k in ks]
+    figures = [_pass_ratio(samples, k, items) for k in ks]
     for k in ks:
         pairs = zip(by_unit, failed.tolist(), strict=True)
         best = np.array([best_of_k(part, lost, k) for part, lost in pairs]) * sign
         reason = f"no item has {k} samples and a score"
-        made.append(_mean(f"best of {k}", "mean best score of k samples", best, samples.unit_item, items, reason))
+        figures.append(_mean(f"best of {k}", "mean best score of k samples", best, samples.unit_item, items, reason))
     spread = np.array([part.std(ddof=1) if part.size > 1 else math.nan for part in by_unit])
-    made.append(
+    figures.append(
         _mean(
             "spread", "mean standard deviation within items", spread, samples.unit_item, items, "no item has 2 scores"
         )
     )
     for name, values in (("cost per success", samples.cost), ("seconds per success", samples.seconds)):
-        made.append(_per_success(name, values, samples, items))
-    return made
+        figures.append(_per_success(name, values, samples, items))
+    return figures
 
 
 def _pass_ratio(samples: ModelSamples, k: int, items: int) -> _Ratio:

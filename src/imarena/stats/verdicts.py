@@ -7,13 +7,13 @@ from typing import Literal
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.proportion import proportion_figure
 
-OUTCOMES = ("left", "right", "tie", "both_bad")
-EQUAL = "equal"
+VERDICT_OUTCOMES = ("left", "right", "tie", "both_bad")
+UNSTATED_TIE = "equal"
 """A judge's tie that does not say whether both are good or bad; it matches either kind of tie."""
-MIRROR = {"left": "right", "right": "left", "tie": "tie", "both_bad": "both_bad", EQUAL: EQUAL}
-TIES = ("tie", "both_bad", EQUAL)
+MIRROR = {"left": "right", "right": "left", "tie": "tie", "both_bad": "both_bad", UNSTATED_TIE: UNSTATED_TIE}
+TIES = ("tie", "both_bad", UNSTATED_TIE)
 
-Missing = Literal["exclude", "wrong"]
+MissingVerdicts = Literal["exclude", "wrong"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class VerdictFigures:
 
 
 def verdict_figures(
-    human: Sequence[str], judge: Sequence[str | None], *, missing: Missing = "exclude"
+    human: Sequence[str], judge: Sequence[str | None], *, missing: MissingVerdicts = "exclude"
 ) -> VerdictFigures:
     """Compare verdicts battle by battle; None means that the judge gave no verdict.
 
@@ -47,7 +47,7 @@ def verdict_figures(
     used = [(people, machine) for people, machine in pairs if machine is not None or missing == "wrong"]
     decided = [(people, machine) for people, machine in used if people not in TIES]
     both = [(people, machine) for people, machine in decided if machine is not None and machine not in TIES]
-    f1 = {outcome: f1_score(used, outcome) for outcome in OUTCOMES}
+    f1 = {outcome: f1_score(used, outcome) for outcome in VERDICT_OUTCOMES}
     return VerdictFigures(
         _share("four_way_accuracy", used, "same of left, right, tie, both_bad" + note),
         _share("three_way_accuracy", [_merged(pair) for pair in used], "same of left, right, any tie" + note),
@@ -92,7 +92,7 @@ def _macro(f1: dict[str, Figure]) -> Figure:
 
 def _outcome(people: str, machine: str | None) -> str | None:
     """The outcome of the judge's verdict; an unspecified tie is the kind that people chose, else a tie."""
-    if machine != EQUAL:
+    if machine != UNSTATED_TIE:
         return machine
     return people if people in TIES else "tie"
 

@@ -8,18 +8,20 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, inspect, literal, select, text, tuple_
+from sqlalchemy import Engine, delete, insert, inspect, literal, make_url, select
 
 from imarena.core import (
     FILE_NAME,
     VERSION,
     InvalidImage,
     Progress,
+    Settings,
     StoreError,
     UserError,
+    file_sha256,
     load_settings,
-    sha256_hex,
     write_atomically,
 )
 from imarena.core.records import now
@@ -28,10 +30,13 @@ from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
 from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, reading, sqlite_url, writing
 from imarena.storage.store import Store
+from imarena.storage.table_copy import copy_tables, set_sequences
 from imarena.storage.workspace import Workspace, database_url, is_workspace
 
-_PAGE = 5_000
 _MANIFEST = "manifest.json"
+SQLITE = "sqlite"
+"""The database to restore into: the file in the workspace's folder, instead of the one of the settings."""
+_S3 = "s3://"
 _RESTORING = "restoring"
 """Fact in a database that is being restored: the hash of the snapshot that it will contain."""
 
@@ -45,41 +50,56 @@ class Snapshot:
     blobs: int
     missing: tuple[str, ...]
     """Blobs that were missing or damaged and could not be copied."""
+    images_at: str = ""
+    """Where the images were when the backup was made, if it holds the database only."""
 
 
-def backup(workspace: Workspace, target: Path, *, progress: Progress | None = None) -> Snapshot:
-    """Add a snapshot to a backup folder. Blobs that are in the folder already are not copied again."""
+def backup(workspace: Workspace, target: Path, *, images: bool = True, progress: Progress | None = None) -> Snapshot:
+    """Add a snapshot to a backup folder. Blobs that are in the folder already are not copied again.
+
+    Without `images` it holds the database only; a restore then takes the images from where they are now.
+    """
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
+        raise UserError(
+            f"A backup is written to a folder; '{target}' is an address.",
+            hint="Name a folder, and copy it there afterwards (for S3: aws s3 sync DIR s3://bucket/prefix).",
+        )
     if target.resolve().is_relative_to(workspace.root.resolve()):
         raise UserError("A backup cannot be inside the workspace.", hint="Name a folder outside it.")
     stamp = now().strftime("%Y%m%dT%H%M%S.%fZ")
     part = target / f".{stamp}.part"
     part.mkdir(parents=True)
-    counts = dump_database(workspace.store.engine, part / "arena.db")
+    counts = dump_database(workspace.store.engine, part / "arena.db", progress)
     shutil.copyfile(workspace.root / FILE_NAME, part / FILE_NAME)
-    store = Blobs(target / FOLDER)
-    rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
-    missing = []
-    for done, row in enumerate(rows):
-        if progress and done % 50 == 0:
-            progress("blobs", done, len(rows))
-        sha256 = row["sha256"]
-        if store.size(sha256) == row["size_bytes"]:
-            continue
-        if not copy_blob(workspace.blobs, store, sha256):
-            missing.append(sha256)
+    copied, missing = _copy_images(workspace, Blobs(target / FOLDER), progress) if images else (0, [])
     manifest = {
         "imarena": VERSION,
         "schema": migrate.current_version(workspace.store.engine),
         "made_at": now().isoformat(),
         "records": counts,
-        "blobs": len(rows) - len(missing),
+        "images": images,
+        "workspace": str(workspace.root.resolve()),
+        "blobs": copied,
         "missing": missing,
-        "database_sha256": sha256_hex((part / "arena.db").read_bytes()),
+        "database_sha256": file_sha256(part / "arena.db"),
     }
     (part / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     final = target / stamp
     part.replace(final)
-    return Snapshot(final, counts, len(rows) - len(missing), tuple(missing))
+    return Snapshot(final, counts, copied, tuple(missing), "" if images else workspace.blobs.place)
+
+
+def _copy_images(workspace: Workspace, store: Blobs, progress: Progress | None) -> tuple[int, list[str]]:
+    """Copy the images that are not in a backup folder yet. Returns how many it has, and the hashes of the others."""
+    rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
+    missing = []
+    for done, row in enumerate(rows):
+        if progress and done % 50 == 0:
+            progress("images", done, len(rows))
+        sha256 = row["sha256"]
+        if store.size(sha256) != row["size_bytes"] and not copy_blob(workspace.blobs, store, sha256):
+            missing.append(sha256)
+    return len(rows) - len(missing), missing
 
 
 def settings_with_url(settings: str, url: str) -> str:
@@ -99,10 +119,12 @@ def settings_with_url(settings: str, url: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def settings_with_blobs(settings: str, blobs: str) -> str:
+def settings_with_blobs(settings: str, blobs: str, endpoint: str = "") -> str:
     """The settings with another location of the images; everything else stays as it is."""
-    kept = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
-    return f"blobs = {json.dumps(blobs, ensure_ascii=False)}\n{kept}" if blobs else kept
+    other_settings = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
+    named = {"blobs": blobs, "blobs_endpoint": endpoint}
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in named.items() if value]
+    return "".join(lines) + other_settings
 
 
 def snapshots(target: Path) -> list[Path]:
@@ -115,11 +137,19 @@ def snapshots(target: Path) -> list[Path]:
 
 
 def restore(
-    source: Path, root: Path, *, url: str = "", blobs: str | None = None, progress: Progress | None = None
+    source: Path,
+    root: Path,
+    *,
+    url: str = "",
+    blobs: str | None = None,
+    blobs_endpoint: str | None = None,
+    progress: Progress | None = None,
 ) -> Snapshot:
     """Make a workspace from a snapshot (or from the newest one in a backup folder).
 
+    `url`: the database; empty: the one in the snapshot's settings; `sqlite`: the file in the workspace's folder.
     `blobs`: where to store its images; empty: in the workspace's folder; None: where the snapshot's settings say.
+    `blobs_endpoint`: the S3-compatible service; None: that of the snapshot's settings.
     """
     candidates = [source] if (source / _MANIFEST).is_file() else snapshots(source)
     if not candidates:
@@ -128,44 +158,73 @@ def restore(
     if is_workspace(root):
         raise UserError(f"{root} holds a workspace already.", hint="Restore into a new folder.")
     manifest = json.loads((snapshot / _MANIFEST).read_text(encoding="utf-8"))
-    if sha256_hex((snapshot / "arena.db").read_bytes()) != manifest["database_sha256"]:
+    if file_sha256(snapshot / "arena.db") != manifest["database_sha256"]:
         raise UserError(f"The database in {snapshot} was changed or is damaged.", hint="Use another snapshot.")
-    settings = load_settings(snapshot / FILE_NAME)
+    before = load_settings(snapshot / FILE_NAME)
     settings_text = (snapshot / FILE_NAME).read_text(encoding="utf-8")
-    if blobs is not None:
-        settings_text = settings_with_blobs(settings_text, blobs)
-        settings = settings.model_copy(update={"blobs": blobs, "blobs_endpoint": ""})
+    settings = _with_images_at(before, blobs, blobs_endpoint)
+    if (settings.blobs, settings.blobs_endpoint) != (before.blobs, before.blobs_endpoint):
+        settings_text = settings_with_blobs(settings_text, settings.blobs, settings.blobs_endpoint)
+    if url:
+        settings_text = settings_with_url(settings_text, "" if url == SQLITE else url)
+    in_folder = url == SQLITE or not (url or settings.database.url or settings.database.url_env)
+    elsewhere = "" if in_folder else url or database_url(root, settings)
+    loaded = bool(elsewhere) and _is_loaded(elsewhere, manifest["database_sha256"])  # before any image is copied
     root.mkdir(parents=True, exist_ok=True)
-    rows, missing = _restore_blobs(snapshot, open_blobs(root, settings), progress)
-    elsewhere = ""
-    if not url and not settings.database.url and not settings.database.url_env:
+    images = _ImageSource(snapshot, manifest, before)
+    rows, missing = _restore_blobs(images, open_blobs(root, settings), progress)
+    if in_folder:
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
-    else:
-        elsewhere = url or database_url(root, settings)
-        _load(snapshot / "arena.db", elsewhere, manifest["database_sha256"])
+    elif not loaded:
+        _load(snapshot / "arena.db", elsewhere, manifest["database_sha256"], progress)
     # Last, because this makes the folder a workspace; until then the restore can be run again.
-    write_atomically(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
+    write_atomically(root / FILE_NAME, settings_text)
     if elsewhere:
         _forget_mark(elsewhere)
-    return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
+    place = images.original.place if images.original is not None else ""
+    return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing), place)
 
 
-def _restore_blobs(snapshot: Path, store: BlobStore, progress: Progress | None) -> tuple[int, list[str]]:
+def _with_images_at(settings: Settings, blobs: str | None, endpoint: str | None) -> Settings:
+    """The settings with another location of the images; the service stays the same unless another is named."""
+    place = settings.blobs if blobs is None else blobs
+    if endpoint and not place.startswith(_S3):
+        raise UserError("An endpoint is only for images in S3 storage.", hint="Add --blobs s3://bucket/prefix.")
+    service = settings.blobs_endpoint if endpoint is None else endpoint
+    return settings.model_copy(update={"blobs": place, "blobs_endpoint": service if place.startswith(_S3) else ""})
+
+
+class _ImageSource:
+    """The images of a snapshot: in its backup folder, or, if it holds the database only, where they were."""
+
+    def __init__(self, snapshot: Path, manifest: dict[str, Any], settings: Settings) -> None:
+        self.database = snapshot / "arena.db"
+        self.copies = Blobs(snapshot.parent / FOLDER)
+        self.original = None if manifest.get("images", True) else open_blobs(Path(manifest["workspace"]), settings)
+
+    def copy(self, sha256: str, target: BlobStore) -> bool:
+        """Copy an image; False if it cannot be had."""
+        if copy_blob(self.copies, target, sha256):
+            return True
+        return self.original is not None and copy_blob(self.original, target, sha256)
+
+
+def _restore_blobs(images: _ImageSource, store: BlobStore, progress: Progress | None) -> tuple[int, list[str]]:
     """Copy a snapshot's images. Returns how many it references, and the hashes of the lost ones."""
-    pictures = Blobs(snapshot.parent / FOLDER)
     if isinstance(store, Blobs):
         store.root.mkdir(parents=True, exist_ok=True)
-    records = Store(connect(sqlite_url(snapshot / "arena.db")))
-    rows = [row["sha256"] for row in records.images() if not row["withdrawn_at"]]
+    records = Store(connect(sqlite_url(images.database)))
+    rows = [(row["sha256"], row["size_bytes"]) for row in records.images() if not row["withdrawn_at"]]
     for row in records.images():
         if row["withdrawn_at"]:
             store.bar(row["sha256"])
     records.close()
     missing = []
-    for done, sha256 in enumerate(rows):
+    there = images.original is not None and images.original.place == store.place  # the images are where they were
+    for done, (sha256, size) in enumerate(rows):
         if progress and done % 50 == 0:
-            progress("blobs", done, len(rows))
-        if not copy_blob(pictures, store, sha256):
+            progress("images", done, len(rows))
+        if not (there and store.size(sha256) == size) and not images.copy(sha256, store):
             missing.append(sha256)
     return len(rows), missing
 
@@ -179,52 +238,57 @@ def copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
     return True
 
 
-def dump_database(engine: Engine, path: Path) -> dict[str, int]:
+def dump_database(engine: Engine, path: Path, progress: Progress | None = None) -> dict[str, int]:
     """Copy every table into a new SQLite file, all as of the same moment."""
     target = connect(sqlite_url(path))
     migrate.upgrade(target, migrate.current_version(engine) or "head")
-    counts: dict[str, int] = {}
-    with reading(engine) as source, writing(target) as sink:
-        if source.dialect.name == "postgresql":
-            source.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
-        _copy(source, sink, counts)
+    with reading(engine, same_moment=True) as source, writing(target) as sink:
+        counts = copy_tables(source, sink, progress)
     target.dispose()
     return counts
 
 
-def _load(path: Path, url: str, sha256: str) -> None:
+def _is_loaded(url: str, sha256: str) -> bool:
+    """Whether a restore of this snapshot into this database stopped after its rows were committed.
+
+    Raises `UserError` if the database contains anything else.
+    """
+    target = connect(url)
+    try:
+        if migrate.current_version(target) is None or not _has_rows(target):
+            return False
+        loaded = Store(target).fact(_RESTORING)
+    finally:
+        target.dispose()
+    if loaded == sha256:
+        return True
+    raise UserError(
+        f"The database {shown_url(url)} is not empty.",
+        hint="Name the snapshot whose restore was stopped there, or an empty database with --database."
+        if loaded
+        else "Name an empty database with --database postgresql://user@host/name, or restore into a SQLite file in "
+        f"the workspace's folder with --database {SQLITE}.",
+    )
+
+
+def shown_url(url: str) -> str:
+    """A database's address without its password."""
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def _load(path: Path, url: str, sha256: str, progress: Progress | None) -> None:
     """Copy a snapshot's tables into an empty database, which is marked with the snapshot's hash.
 
     If a restore stops after its rows were committed, the next run finds the mark and continues.
     """
     source_engine, target = connect(sqlite_url(path)), connect(url)
-    if migrate.current_version(target) is not None and _has_rows(target):
-        loaded = Store(target).fact(_RESTORING)
-        target.dispose()
-        source_engine.dispose()
-        if loaded == sha256:
-            return
-        raise UserError(
-            "The database that the backup should go into is not empty.",
-            hint="Name the snapshot whose restore was stopped there, or an empty database."
-            if loaded
-            else "Name an empty one.",
-        )
     migrate.upgrade(target, migrate.current_version(source_engine) or "head")
     with reading(source_engine) as source, writing(target) as sink:
-        _copy(source, sink, {})
+        copy_tables(source, sink, progress)
         sink.execute(delete(schema.facts).where(schema.facts.c.key == _RESTORING))
         sink.execute(insert(schema.facts).values(key=_RESTORING, value=sha256))
         if sink.dialect.name == "postgresql":
-            present = set(inspect(sink).get_table_names())
-            for table in schema.metadata.sorted_tables:
-                if "seq" in table.c and table.name in present:
-                    sink.execute(
-                        text(
-                            f"SELECT setval(pg_get_serial_sequence('{table.name}', 'seq'),"  # noqa: S608
-                            f" COALESCE((SELECT MAX(seq) FROM {table.name}), 0) + 1, false)"
-                        )
-                    )
+            set_sequences(sink)
     source_engine.dispose()
     target.dispose()
 
@@ -243,33 +307,3 @@ def _has_rows(engine: Engine) -> bool:
         present = set(inspect(connection).get_table_names())
         tables = [table for table in schema.metadata.sorted_tables if table.name in present]
         return any(connection.execute(select(literal(1)).select_from(table).limit(1)).first() for table in tables)
-
-
-def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:
-    """Copy the tables and columns that both databases have.
-
-    The source may have an older schema than this software. If a migration stopped halfway, it has columns that its
-    schema does not have yet; the next upgrade fills them again.
-    """
-    source_schema, sink_schema = inspect(source), inspect(sink)
-    present = set(source_schema.get_table_names()) & set(sink_schema.get_table_names())
-    for table in schema.metadata.sorted_tables:
-        if table.name not in present:
-            continue
-        names = set.intersection(
-            *({column["name"] for column in end.get_columns(table.name)} for end in (source_schema, sink_schema))
-        )
-        columns = [column for column in table.c if column.name in names]
-        order = [table.c.seq] if "seq" in table.c else list(table.primary_key.columns)
-        last: tuple[object, ...] = ()
-        counts[table.name] = 0
-        while True:
-            query = select(*columns).order_by(*order).limit(_PAGE)
-            if last:
-                query = query.where(tuple_(*order) > tuple_(*(literal(value) for value in last)))
-            rows = [dict(row) for row in source.execute(query).mappings()]
-            if not rows:
-                break
-            sink.execute(insert(table), rows)
-            counts[table.name] += len(rows)
-            last = tuple(rows[-1][column.name] for column in order)

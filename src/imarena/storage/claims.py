@@ -81,16 +81,16 @@ class Claims:
             taken = {identity for start in range(0, len(wanted), PAGE)
                      for identity in self._insert(connection, wanted[start : start + PAGE])}  # fmt: skip
         others = [identity for identity in wanted if identity not in taken]
-        held = self._owners(others) if others else {}
-        dead = {owner for owner in set(held.values()) if self._is_dead(owner)}
+        owners = self._owners(others) if others else {}
+        dead = {owner for owner in set(owners.values()) if self._is_dead(owner)}
         for owner in dead:
             _LOG.warning("taking over the work of a process that ended")
             self._drop_owner(owner)
-        free = [identity for identity in others if held.get(identity) is None or held[identity] in dead]
+        free = [identity for identity in others if owners.get(identity) is None or owners[identity] in dead]
         if free and _clock() - asked < self._life_s:  # the other claims ended meanwhile
             again = self.take(free)
-            return {identity: owner for identity, owner in held.items() if owner not in dead} | again
-        return {identity: held.get(identity, "") for identity in others}
+            return {identity: owner for identity, owner in owners.items() if owner not in dead} | again
+        return {identity: owners.get(identity, "") for identity in others}
 
     def renew(self) -> None:
         """Extend the claims, from now on."""

@@ -93,10 +93,17 @@ def sqlite_url(path: Path) -> str:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """A read-only transaction: all its queries see the data as of the same moment."""
-    with engine.connect() as connection, connection.begin():
-        yield connection
+def reading(engine: Engine, *, same_moment: bool = False) -> Iterator[Connection]:
+    """A transaction for reading. On SQLite all its queries see the data as of the same moment.
+
+    On PostgreSQL each query sees what was committed before it began; with `same_moment` all of them see what was
+    committed before the first.
+    """
+    with engine.connect() as plain:
+        snapshot = same_moment and engine.dialect.name == "postgresql"
+        connection = plain.execution_options(isolation_level="REPEATABLE READ") if snapshot else plain
+        with connection.begin():
+            yield connection
 
 
 @contextmanager

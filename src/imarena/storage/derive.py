@@ -69,9 +69,9 @@ def _add(connection: sa.Connection) -> None:
     for table in _TABLES:
         table.create(connection, checkfirst=True)
     for table, names in _ADDED.items():
-        there = {column["name"] for column in inspector.get_columns(table.name)}
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
         for name in names:
-            if name not in there:
+            if name not in columns:
                 spelt = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
                 connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {spelt}")
 

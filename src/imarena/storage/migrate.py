@@ -52,7 +52,7 @@ def check_schema(engine: Engine) -> None:
         )
     raise UserError(
         f"This workspace has schema {version}; this imarena needs {newest_version()}.",
-        hint="Run 'imarena upgrade': it makes a backup first.",
+        hint="Run 'imarena upgrade': it backs up the database first.",
     )
 
 

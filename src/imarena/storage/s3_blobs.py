@@ -6,6 +6,10 @@ Objects are written atomically, and the server compares their SHA-256 before it 
 `gc` and a writer that stores an old object again exclude each other with a mark: `gc` sets it, checks the object's
 age, deletes, and removes the mark; the writer refreshes the object, waits while there is a mark, and checks that the
 object still exists. A `gc` that was suspended for a while deletes nothing; the mark of a killed `gc` is taken over.
+
+`get` keeps the bytes of recent images in memory. Before it returns them again, it asks the server for the object's tag
+(HEAD), so that an image that any process withdrew, removed or replaced is never served from memory. All other methods
+ask the server.
 """
 
 import base64
@@ -23,6 +27,7 @@ from typing import Any
 
 from imarena.core import InvalidImage, MissingExtra, StorageFailed, StoreError, UserError, first_line, sha256_hex
 from imarena.storage.blobs import check_bytes
+from imarena.storage.byte_cache import ByteCache, CachedBytes
 
 YOUNG_S = 1800.0
 """A younger object is not refreshed when it is stored again, because `gc` does not touch it for an hour."""
@@ -48,6 +53,7 @@ class S3Blobs:
         self._bucket = bucket
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         self.client = _client(endpoint)
+        self._cache = ByteCache()
 
     def put(self, data: bytes) -> str:
         """Store bytes and return their hash. The same bytes are stored once."""
@@ -63,7 +69,7 @@ class S3Blobs:
 
     def get(self, sha256: str) -> bytes:
         """The bytes of a blob; raises `StoreError` if it is missing or its bytes have changed."""
-        return check_bytes(self._read(sha256), sha256, self.place)
+        return self._cache.get(sha256, lambda tag: self._has_tag(sha256, tag), lambda: self._checked(sha256))
 
     def head(self, sha256: str, count: int) -> bytes:
         """The first bytes of a blob."""
@@ -112,6 +118,7 @@ class S3Blobs:
         """Delete the bytes, including all versions that the bucket keeps, and refuse them from now on."""
         self._write(self._barred(sha256), b"", sha256_hex(b""))
         self._erase(self._key(sha256))
+        self._cache.drop(sha256)
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs."""
@@ -174,13 +181,25 @@ class S3Blobs:
         with self._explained():
             self.client.put_object(Bucket=self._bucket, Key=key, Body=data, ChecksumSHA256=checksum)
 
+    def _checked(self, sha256: str) -> CachedBytes:
+        data, tag = self._fetch(sha256)
+        return CachedBytes(check_bytes(data, sha256, self.place), tag)
+
+    def _has_tag(self, sha256: str, tag: str) -> bool:
+        """Is the object still the one that had this tag?"""
+        found = self._head(self._key(sha256))
+        return found is not None and bool(tag) and found.get("ETag") == tag
+
     def _read(self, sha256: str, **how: Any) -> bytes:
+        return self._fetch(sha256, **how)[0]
+
+    def _fetch(self, sha256: str, **how: Any) -> tuple[bytes, str]:
         try:
             with self._explained():
-                data: bytes = self.client.get_object(Bucket=self._bucket, Key=self._key(sha256), **how)["Body"].read()
+                answer = self.client.get_object(Bucket=self._bucket, Key=self._key(sha256), **how)
+                return answer["Body"].read(), str(answer.get("ETag", ""))
         except _Missing:
             raise StoreError(f"The image {sha256} is missing from {self.place}. Run 'imarena verify'.") from None
-        return data
 
     def _head(self, key: str) -> dict[str, Any] | None:
         try:
@@ -247,8 +266,8 @@ class _Taken(Exception):
 
 def _answered_at(answer: dict[str, Any]) -> float:
     """When the server answered, by its own clock."""
-    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    return parsedate_to_datetime(told).timestamp() if told else time.time()
+    date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    return parsedate_to_datetime(date).timestamp() if date else time.time()
 
 
 def _age_s(found: dict[str, Any]) -> float:

@@ -121,8 +121,8 @@ judge_forms = sa.Table(
 
 def _one_successor(name: str) -> sa.Index:
     """At most one record replaces another. Most records replace none and are not in the index."""
-    there = sa.text("supersedes IS NOT NULL")
-    return sa.Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
+    condition = sa.text("supersedes IS NOT NULL")
+    return sa.Index(name, "supersedes", unique=True, sqlite_where=condition, postgresql_where=condition)
 
 
 judgments = _record(

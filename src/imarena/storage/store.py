@@ -18,7 +18,7 @@ from imarena.storage.forms import form_of
 from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
-Pair = tuple[Record, dict[str, Any]]
+_RecordAndRow = tuple[Record, dict[str, Any]]
 """A record with its row."""
 
 PAGE = 1_000
@@ -66,7 +66,7 @@ class Store:
         A record whose place is taken, or whose link targets are missing, becomes a conflict; the others are stored.
         """
         pairs = [(record, to_row(record)) for record in records]  # before the transaction, so that others wait less
-        groups: dict[type[Record], dict[str, Pair]] = {}
+        groups: dict[type[Record], dict[str, _RecordAndRow]] = {}
         for pair in pairs:
             groups.setdefault(type(pair[0]), {}).setdefault(pair[1]["id"], pair)
         repeated = len(pairs) - sum(map(len, groups.values()))
@@ -122,7 +122,9 @@ class Store:
             self._there = {}
         self._there.update(met)
 
-    def _append(self, connection: Connection, kind: RecordKind, by_id: dict[str, Pair], met: dict[str, int]) -> Added:
+    def _append(
+        self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], met: dict[str, int]
+    ) -> Added:
         known = existing_values(connection, kind.table.c.id, by_id)
         fresh = {key: pair for key, pair in by_id.items() if key not in known} if known else by_id
         broken = self._broken_links(connection, kind, fresh, met)
@@ -161,7 +163,7 @@ class Store:
         return count
 
     def _broken_links(
-        self, connection: Connection, kind: RecordKind, fresh: dict[str, Pair], met: dict[str, int]
+        self, connection: Connection, kind: RecordKind, fresh: dict[str, _RecordAndRow], met: dict[str, int]
     ) -> dict[str, str]:
         """Ids of rows that name a missing record, with the reason. Also sets the `seq` of the rows' outputs."""
         broken: dict[str, str] = {}
@@ -172,12 +174,12 @@ class Store:
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
                 shared = met if len(wanted) * SHARED <= len(fresh) else {}
-                there = self._linked(connection, key.column, wanted, shared)
-                missing = wanted - there.keys()
+                seqs = self._linked(connection, key.column, wanted, shared)
+                missing = wanted - seqs.keys()
                 if column.name in linked:
                     seq = linked[column.name]
                     for _, row in fresh.values():
-                        row[seq] = there.get(row[column.name])
+                        row[seq] = seqs.get(row[column.name])
                 if missing:
                     what = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
@@ -190,10 +192,10 @@ class Store:
         if column.table not in (schema.items, schema.outputs):
             return existing_values(connection, column, wanted)
         known = self._there
-        there = {key: known[key] for key in wanted if key in known} if known else {}
-        new = existing_values(connection, column, wanted - there.keys() if there else wanted)
+        known_keys = {key: known[key] for key in wanted if key in known} if known else {}
+        new = existing_values(connection, column, wanted - known_keys.keys() if known_keys else wanted)
         met.update(new)
-        return {**there, **new} if there else new
+        return {**known_keys, **new} if known_keys else new
 
     # ------------------------------------------------------------------ reading
 

@@ -59,11 +59,11 @@ def _links(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         for column in table.columns:
             for key in column.foreign_keys:
                 target = key.column.table.alias("target")
-                there = target.c[key.column.name]
+                target_key = target.c[key.column.name]
                 query = (
                     select(table.c.id, column)
-                    .outerjoin(target, column == there)
-                    .where(column.is_not(None), there.is_(None))
+                    .outerjoin(target, column == target_key)
+                    .where(column.is_not(None), target_key.is_(None))
                     .order_by(table.c.seq)
                 )
                 with reading(workspace.store.engine) as connection:
@@ -180,8 +180,10 @@ class _Naming:
                 for image in item_images(item):
                     self._items.setdefault(image.sha256, []).append(f"the item {item.key}")
         outputs = self._workspace.store.records(Output, image_sha256=sha256)
-        made = [f"the output {output.output_id} of {output.editor or 'an unnamed editor'}" for output in outputs]
-        names = [*self._items.get(sha256, []), *made]
+        output_names = [
+            f"the output {output.output_id} of {output.editor or 'an unnamed editor'}" for output in outputs
+        ]
+        names = [*self._items.get(sha256, []), *output_names]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         return f"; named by {', '.join(names[:3])}{more}" if names else "; no item or output names it"
 

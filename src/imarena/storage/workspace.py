@@ -21,7 +21,7 @@ _TEMPLATE = """# An imarena workspace. See the guide: docs/guide/workspace.md
 name = "{name}"
 # Empty: the folder blobs/ here. For several machines: a folder that they share, or blobs = "s3://bucket/prefix"
 blobs = "{blobs}"
-
+{endpoint}
 [database]
 # Empty: arena.db in this folder. For a team: url = "postgresql://user@host/name", or the name of an
 # environment variable that holds the address: url_env = "IMARENA_DATABASE_URL"
@@ -100,16 +100,23 @@ def is_workspace(root: Path) -> bool:
     return (root / FILE_NAME).is_file()
 
 
-def init_workspace(root: Path, *, name: str = "", url: str = "", blobs: str = "") -> Workspace:
+def init_workspace(
+    root: Path, *, name: str = "", url: str = "", blobs: str = "", blobs_endpoint: str = ""
+) -> Workspace:
     """Create a workspace, or finish an interrupted creation. An existing workspace is not changed."""
     if root.exists() and not root.is_dir():
         raise UserError(f"{root} is a file.", hint="Name a folder.")
     if not is_workspace(root):
+        if blobs_endpoint and not blobs.startswith("s3://"):
+            raise UserError("An endpoint is only for images in S3 storage.", hint="Add --blobs s3://bucket/prefix.")
         root.mkdir(parents=True, exist_ok=True)
-        write_atomically(
-            root / FILE_NAME,
-            _TEMPLATE.format(name=_toml(name or root.resolve().name), url=_toml(url), blobs=_toml(blobs)),
+        settings_text = _TEMPLATE.format(
+            name=_toml(name or root.resolve().name),
+            url=_toml(url),
+            blobs=_toml(blobs),
+            endpoint=f'blobs_endpoint = "{_toml(blobs_endpoint)}"\n' if blobs_endpoint else "",
         )
+        write_atomically(root / FILE_NAME, settings_text)
     settings = load_settings(root / FILE_NAME)
     engine = connect(database_url(root, settings))
     if migrate.current_version(engine) is None:

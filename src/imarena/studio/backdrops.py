@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from imarena.core import Floats, UserError
+from imarena.core import Floats, unknown_name
 from imarena.studio import backdrops_flat as flat
 from imarena.studio import backdrops_indoor as indoor
 from imarena.studio import backdrops_outdoor as outdoor
@@ -46,7 +46,7 @@ BACKDROPS: dict[str, Backdrop] = {
 def backdrop_of(name: str) -> Backdrop:
     """The backdrop called `name`."""
     if name not in BACKDROPS:
-        raise UserError(f"There is no backdrop called '{name}'.", hint="Known: " + ", ".join(sorted(BACKDROPS)) + ".")
+        raise unknown_name("There is no backdrop called", name, sorted(BACKDROPS))
     return BACKDROPS[name]
 
 

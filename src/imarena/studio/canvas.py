@@ -9,9 +9,7 @@ import numpy as np
 
 from imarena.core import Floats
 from imarena.studio.palette import RGB
-
-Point = tuple[float, float]
-
+from imarena.studio.pen import Point
 
 TILE = 512
 

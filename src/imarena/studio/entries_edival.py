@@ -183,11 +183,11 @@ def _recount(rng: np.random.Generator, scene: Scene) -> Written:
 
 
 def _rebackground(rng: np.random.Generator, scene: Scene) -> Written:
-    here = backdrop_of(scene.backdrop)
+    current = backdrop_of(scene.backdrop)
     options = [
         name for name, b in BACKDROPS.items()
         if name != scene.backdrop and name not in {"painting", "lake", "shelf"}
-        and (b.place == here.place or {b.place, here.place} == {"table", "room"})
+        and (b.place == current.place or {b.place, current.place} == {"table", "room"})
     ]  # fmt: skip
     name = options[int(rng.integers(len(options)))]
     edit = SceneEdit(op="backdrop", backdrop=name, mood=backdrop_of(name).moods[0], seed=int(rng.integers(1000)))

@@ -12,8 +12,8 @@ SIZES = ((640, 512), (704, 512), (768, 512), (768, 576))
 
 def size_in(kind: str, backdrop: str) -> float:
     """The usual height of a kind on a backdrop, as a fraction of the image's height."""
-    place, k = backdrop_of(backdrop).place, object_kind(kind)
-    usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(place, 0.0)
+    surface, k = backdrop_of(backdrop).place, object_kind(kind)
+    usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(surface, 0.0)
     return usual or k.table * 0.8 or k.open_air or k.room or 0.2
 
 
@@ -58,15 +58,13 @@ def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
 
 def kinds_for(backdrop: str) -> list[str]:
     """Kinds that usually occur on a backdrop, in a fixed order."""
-    place = backdrop_of(backdrop).place
-    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(place, "table")
+    surface = backdrop_of(backdrop).place
+    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(surface, "table")
     return [name for name, kind in KINDS.items() if getattr(kind, field) > 0]
 
 
-def random_scene(
-    seed: int, backdrop: str, count: int = 4, *, must: tuple[str, ...] = (), with_text: bool = False
-) -> Scene:
-    """A scene of `count` things of different kinds and colours, including `must`; reproducible from its arguments."""
+def random_scene(seed: int, backdrop: str, count: int = 4, *, with_text: bool = False) -> Scene:
+    """A scene of `count` things of different kinds and colours; reproducible from its arguments."""
     rng = np.random.default_rng([seed, 77])
     width, height = SIZES[int(rng.integers(len(SIZES)))]
     moods = [mood for mood in backdrop_of(backdrop).moods if mood != "night"]
@@ -74,9 +72,9 @@ def random_scene(
         width=width, height=height, seed=seed, backdrop=backdrop, mood=moods[int(rng.integers(len(moods)))],
         light=("left", "right")[int(rng.integers(2))],
     )  # fmt: skip
-    pool = [kind for kind in kinds_for(backdrop) if kind not in must]
-    chosen = list(must)
-    if with_text and not any(object_kind(kind).texts for kind in chosen):
+    pool = list(kinds_for(backdrop))
+    chosen: list[str] = []
+    if with_text:
         texts = [kind for kind in pool if object_kind(kind).texts]
         chosen.append(texts[int(rng.integers(len(texts)))])
     for kind in rng.permutation(pool):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import TypeAdapter
 
-from imarena.core import Noun, UserError, package_yaml
+from imarena.core import Noun, package_yaml, unknown_name
 from imarena.studio.pen import Stroke
 
 
@@ -38,7 +38,7 @@ KINDS: Mapping[str, ObjectKind] = TypeAdapter(dict[str, ObjectKind]).validate_py
 def object_kind(name: str) -> ObjectKind:
     """The kind called `name`."""
     if name not in KINDS:
-        raise UserError(f"There is no kind of thing called '{name}'.", hint="Known: " + ", ".join(sorted(KINDS)) + ".")
+        raise unknown_name("There is no kind of thing called", name, sorted(KINDS))
     return KINDS[name]
 
 

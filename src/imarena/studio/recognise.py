@@ -6,7 +6,7 @@ exact one. If several entries share the text, or none has it (it was rephrased),
 the most similar image. Nothing is remembered between calls.
 
 In both cases the source must show the entry (`is_picture_of`): an image from elsewhere belongs to none, whatever the
-text. `benchmarks/studio_likeness.py` measures how different images of the benchmark and others are.
+text. `benchmarks/editors/studio_likeness.py` measures how different images of the benchmark and others are.
 """
 
 from dataclasses import dataclass
@@ -69,12 +69,12 @@ def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[Re
 
 def _first_steps(entry: BenchmarkEntry, query: str) -> int:
     """How many steps of an entry, from the first on, occur word for word in a query."""
-    held = 0
+    steps = 0
     for step in entry.steps:
         if _plain(step.instruction) not in query:
             break
-        held += 1
-    return held
+        steps += 1
+    return steps
 
 
 def is_picture_of(entry: BenchmarkEntry, source: bytes) -> bool:

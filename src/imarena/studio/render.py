@@ -174,8 +174,8 @@ def _stand(rgb: Floats, index: npt.NDArray[np.int16], thing: Thing, number: int,
     if x0 >= x1 or y0 >= y1:
         return
     part = np.s_[y0 - top : y1 - top, x0 - left : x1 - left]
-    here = rgb[y0:y1, x0:x1]
-    here += (colours[part] - here) * alpha[part][..., None]
+    part_of_image = rgb[y0:y1, x0:x1]
+    part_of_image += (colours[part] - part_of_image) * alpha[part][..., None]
     index[y0:y1, x0:x1][alpha[part] > 0.5] = number
 
 

@@ -14,8 +14,8 @@ from .large_columns import sorted_parts as sorted_parts
 from .large_columns import take_in_parts as take_in_parts
 from .large_columns import take_rows_at as take_rows_at
 from .large_columns import used_codes as used_codes
-from .plain import KINDS as KINDS
 from .plain import NOT_A_NUMBER as NOT_A_NUMBER
+from .plain import TABLE_KINDS as TABLE_KINDS
 from .plain import as_table as as_table
 from .plain import read_table as read_table
 from .plain import read_table_batches as read_table_batches

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imarena.core import NOT_COUNTED, UserError, suggestion
+from imarena.core import NOT_COUNTED, UserError, suggestion, unknown_name
 from imarena.tables.files import read_batches, read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -53,7 +53,7 @@ class TableKind:
         return frozenset((*self.numbers, *self.optional_numbers))
 
 
-KINDS: dict[str, TableKind] = {
+TABLE_KINDS: dict[str, TableKind] = {
     "battles": TableKind(
         text=("left", "right"),
         labels=("winner",),
@@ -139,9 +139,9 @@ def as_table(
 
 
 def _kind(kind: str) -> TableKind:
-    if kind not in KINDS:
-        raise UserError(f"No table kind '{kind}'.", hint=f"Known kinds: {', '.join(KINDS)}.")
-    return KINDS[kind]
+    if kind not in TABLE_KINDS:
+        raise unknown_name("No table kind", kind, TABLE_KINDS)
+    return TABLE_KINDS[kind]
 
 
 def _to_arrow(data: object) -> pa.Table:
@@ -185,7 +185,7 @@ def _checked(
     for column in spec.text:
         if table[column].null_count:
             _refuse(pc.is_null(table[column]), name, f"column '{column}' is empty", "Every row needs one.")
-    if spec is KINDS["battles"]:
+    if spec is TABLE_KINDS["battles"]:
         table = _battles(table, name, labels or {})
     return table
 
@@ -196,7 +196,8 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
     source = {theirs: ours for ours, theirs in columns.items()}
     for theirs in source:
         if theirs not in table.column_names:
-            raise UserError(f"{name}: no column '{theirs}'.", hint=f"It has: {', '.join(table.column_names)}.")
+            hint = suggestion(theirs, table.column_names, f"It has: {', '.join(table.column_names)}.")
+            raise UserError(f"{name}: no column '{theirs}'.", hint=hint)
     taken = set(columns) - set(source)
     kept = [column for column in table.column_names if column not in taken]
     table = table.select(kept).rename_columns([source.get(column, column) for column in kept])

@@ -4,8 +4,6 @@ from .catalog import DETECTORS as DETECTORS
 from .catalog import EMBEDDERS as EMBEDDERS
 from .catalog import METRICS as METRICS
 from .catalog import SEGMENTERS as SEGMENTERS
-from .clip import ImageOrTextEmbedder as ImageOrTextEmbedder
-from .clip import clip_embedder as clip_embedder
 from .colour import BASIC_COLOURS as BASIC_COLOURS
 from .colour import basic_colour as basic_colour
 from .colour import basic_names as basic_names
@@ -24,7 +22,6 @@ from .difference import Region as Region
 from .difference import blocks as blocks
 from .difference import measure_difference as measure_difference
 from .difference import structure_change as structure_change
-from .dino import dino_embedder as dino_embedder
 from .efficientdet import find_objects as find_objects
 from .faces import face_likeness as face_likeness
 from .faces import find_faces as find_faces
@@ -81,7 +78,10 @@ from .picture_tools import PictureTool as PictureTool
 from .picture_tools import find_picture_tool as find_picture_tool
 from .plain_lpips import lpips_available as lpips_available
 from .plain_lpips import lpips_distance as lpips_distance
+from .pretrained.clip import ImageOrTextEmbedder as ImageOrTextEmbedder
+from .pretrained.clip import clip_embedder as clip_embedder
 from .pretrained.depth_anything import load_depth_anything as load_depth_anything
+from .pretrained.dino import dino_embedder as dino_embedder
 from .pretrained.dinov3 import load_dinov3 as load_dinov3
 from .pretrained.grounding_dino import load_grounding_dino as load_grounding_dino
 from .pretrained.hpsv3 import load_hpsv3 as load_hpsv3
@@ -93,6 +93,9 @@ from .pretrained.open_vocabulary import default_phrases as default_phrases
 from .pretrained.owl import load_owl as load_owl
 from .pretrained.patch_features import patch_features as patch_features
 from .pretrained.placement import Placement as Placement
+from .pretrained.prompted_tools import PHRASE_DETECTORS as PHRASE_DETECTORS
+from .pretrained.prompted_tools import box_segmenter as box_segmenter
+from .pretrained.prompted_tools import phrase_detector as phrase_detector
 from .pretrained.quality_heads import HEAD_NAMES as HEAD_NAMES
 from .pretrained.quality_heads import QUALITY_HEADS as QUALITY_HEADS
 from .pretrained.quality_heads import rate_quality as rate_quality
@@ -108,15 +111,12 @@ from .pretrained.reward_heads import read_heads as read_heads
 from .pretrained.sam import load_sam as load_sam
 from .pretrained.sam2 import load_sam2 as load_sam2
 from .pretrained.siglip import load_siglip as load_siglip
-from .prompted_tools import PHRASE_DETECTORS as PHRASE_DETECTORS
-from .prompted_tools import box_segmenter as box_segmenter
-from .prompted_tools import phrase_detector as phrase_detector
 from .quality import Artefacts as Artefacts
 from .quality import measure_artefacts as measure_artefacts
 from .quality import measure_quality as measure_quality
 from .quality import noise_level as noise_level
 from .saliency import saliency as saliency
-from .score_raster import GRID as GRID
+from .score_raster import RASTER_SIZE as RASTER_SIZE
 from .score_raster import detection_scores as detection_scores
 from .segments import Segment as Segment
 from .segments import segment as segment

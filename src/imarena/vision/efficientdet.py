@@ -83,17 +83,17 @@ def suppress(boxes: Floats, scores: Floats, overlap: float = OVERLAP) -> list[in
     return kept
 
 
-def run_network(given: Floats) -> tuple[Floats, Floats]:
+def run_network(pixels: Floats) -> tuple[Floats, Floats]:
     """The network's output for each anchor: corrections of its box (37629, 4) and a score per category (37629, 80)."""
-    corrections, scores = network("efficientdet_lite2").run(["boxes", "scores"], {"pixels": given})
+    corrections, scores = network("efficientdet_lite2").run(["boxes", "scores"], {"pixels": pixels})
     return np.asarray(corrections[0], np.float32), np.asarray(scores[0], np.float32)[:, _COLUMNS]
 
 
 def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tuple[Detection, ...]:
     """Objects of at least this score (0 to 1), the most confident first. `pixels` is sRGB, shape (height, width, 3)."""
     height, width = pixels.shape[:2]
-    given, (across, down) = network_input(pixels)
-    corrections, by_kind = run_network(given)
+    network_pixels, (across, down) = network_input(pixels)
+    corrections, by_kind = run_network(network_pixels)
     likely = np.flatnonzero(by_kind.max(axis=1) >= threshold)
     if not len(likely):
         return ()
@@ -109,8 +109,3 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
         if left < right and top < bottom
     ]
     return tuple(sorted(found, key=lambda detection: (-detection.score, detection.label, detection.box))[:MOST])
-
-
-def detect_things(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
-    """`find_objects` at this module's threshold, as a `Detector`."""
-    return find_objects(pixels)

@@ -63,11 +63,11 @@ def find_faces(pixels: Pixels, threshold: float = THRESHOLD) -> tuple[Face, ...]
     return tuple(faces)
 
 
-def _rows(given: Floats, threshold: float) -> Floats:
+def _rows(pixels: Floats, threshold: float) -> Floats:
     """One row per candidate: box (4), points (10), score; in pixels of the network's input."""
     session = network("yunet")
     names = [output.name for output in session.get_outputs()]
-    outputs = dict(zip(names, session.run(names, {"input": given}), strict=True))
+    outputs = dict(zip(names, session.run(names, {"input": pixels}), strict=True))
     rows = []
     for stride in _STRIDES:
         sure = np.sqrt(
@@ -103,9 +103,9 @@ def aligned_face(pixels: Pixels, face: Face) -> Pixels:
     """
     import cv2
 
-    here = np.asarray(face.points, np.float64)
-    middle, place_middle = here.mean(axis=0), _PLACES.mean(axis=0)
-    apart, wanted = here - middle, _PLACES - place_middle
+    points = np.asarray(face.points, np.float64)
+    middle, place_middle = points.mean(axis=0), _PLACES.mean(axis=0)
+    apart, wanted = points - middle, _PLACES - place_middle
     left, sizes, right = np.linalg.svd(wanted.T @ apart)
     signs = np.array([1.0, np.sign(np.linalg.det(left @ right)) or 1.0])
     spread = float((apart**2).sum())
@@ -117,8 +117,8 @@ def aligned_face(pixels: Pixels, face: Face) -> Pixels:
 def face_vector(pixels: Pixels, face: Face) -> Floats:
     """Embedding of a face, largely independent of pose and light: a vector of length 1, shape (128,)."""
     session, unread = _recogniser()
-    given = np.ascontiguousarray(aligned_face(pixels, face).transpose(2, 0, 1)[None], np.float32)
-    vector = np.asarray(session.run(["fc1"], {"data": given, **unread})[0], np.float32).ravel()
+    face_pixels = np.ascontiguousarray(aligned_face(pixels, face).transpose(2, 0, 1)[None], np.float32)
+    vector = np.asarray(session.run(["fc1"], {"data": face_pixels, **unread})[0], np.float32).ravel()
     return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-12))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import MissingExtra, UserError, file_sha256
+from imarena.core import MissingExtra, UserError, error_line, file_sha256
 
 _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
 
@@ -87,15 +87,15 @@ def _from_hub(name: str, feature: str) -> Path:
     from imarena.vision.model_weights.entries import HUB_FILES
 
     repository, _, revision = name.partition("@")
-    for here in (True, False):
+    for local_only in (True, False):
         try:
             return Path(
                 snapshot_download(
-                    repository, revision=revision or None, allow_patterns=list(HUB_FILES), local_files_only=here
+                    repository, revision=revision or None, allow_patterns=list(HUB_FILES), local_files_only=local_only
                 )
             )
         except (OSError, ValueError, HfHubHTTPError, HFValidationError) as error:
-            reason = " ".join(str(error).split())[:300]
+            reason = error_line(error, 300)
     raise UserError(
         f"'{name}' is neither a folder here nor a model that can be fetched: {reason}",
         hint="Check the spelling, or download the model's files and give their folder.",

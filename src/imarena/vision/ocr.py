@@ -17,12 +17,11 @@ from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection
+from imarena.core import Detection, ShareBox
 
 LONG_SIDE = 768
 _SMALLEST = 384
 _SMALLEST_PART = 480
-Box = tuple[float, float, float, float]
 _ReadLines = tuple[tuple[str, float, Any], ...]
 _KEEP = 256
 
@@ -33,7 +32,7 @@ class TextLine:
 
     text: str
     confidence: float
-    box: Box
+    box: ShareBox
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +67,7 @@ def _readable(image: Image.Image, smallest: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(array)
 
 
-def _cut(image: Image.Image, box: Box) -> tuple[Image.Image, Box]:
+def _cut(image: Image.Image, box: ShareBox) -> tuple[Image.Image, ShareBox]:
     """The part of the image in `box` plus a margin, and the box that was actually used."""
     margin_x, margin_y = 0.15 * (box[2] - box[0]) + 0.02, 0.15 * (box[3] - box[1]) + 0.02
     left, top = max(0.0, box[0] - margin_x), max(0.0, box[1] - margin_y)
@@ -90,7 +89,7 @@ def _recognise(array: NDArray[np.uint8]) -> _ReadLines:
     return () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
 
 
-def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ...]:
+def read_lines(image: Image.Image, box: ShareBox | None = None) -> tuple[TextLine, ...]:
     """All lines of text in the image, or in an enlarged `box` of it, top to bottom. About 0.4 s per image."""
     part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)

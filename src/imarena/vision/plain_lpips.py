@@ -44,9 +44,9 @@ class _Layer:
     """Weight of each channel, if the output of this layer is compared."""
 
 
-def lpips_available(backbone: Backbone = "alex") -> bool:
-    """Are the weights installed?"""
-    return installed_folder(f"lpips-{backbone}") is not None
+def lpips_available() -> bool:
+    """Are the weights of AlexNet, the default, installed?"""
+    return installed_folder("lpips-alex") is not None
 
 
 def lpips_distance(source: Pixels, output: Pixels, backbone: Backbone = "alex") -> float | None:
@@ -100,7 +100,7 @@ def _as_metric(pixels: Pixels, against: Pixels | None, backbone: Backbone) -> fl
 def _layers(backbone: Backbone, folder: str) -> tuple[_Layer, ...]:
     tensors = read_safetensors(Path(folder) / "model.safetensors")
 
-    def made(number: int, pads: int, *, stride: int = 1, pool: int = 0, block: int | None = None) -> _Layer:
+    def layer(number: int, pads: int, *, stride: int = 1, pool: int = 0, block: int | None = None) -> _Layer:
         network = "AlexNet_0" if backbone == "alex" else "VGG16_0"
         head = None if block is None else tensors[f"NetLinLayer_{block}.Conv_0.kernel"].reshape(-1)
         kernel, bias = (tensors[f"{network}.Conv_{number}.{part}"] for part in ("kernel", "bias"))
@@ -108,17 +108,17 @@ def _layers(backbone: Backbone, folder: str) -> tuple[_Layer, ...]:
 
     if backbone == "alex":
         return (
-            made(0, 2, stride=4, block=0),
-            made(1, 2, pool=3, block=1),
-            made(2, 1, pool=3, block=2),
-            made(3, 1, block=3),
-            made(4, 1, block=4),
+            layer(0, 2, stride=4, block=0),
+            layer(1, 2, pool=3, block=1),
+            layer(2, 1, pool=3, block=2),
+            layer(3, 1, block=3),
+            layer(4, 1, block=4),
         )
     layers: list[_Layer] = []
     for block, count in enumerate((2, 2, 3, 3, 3)):
         for step in range(count):
             pool = 2 if block and step == 0 else 0
-            layers.append(made(len(layers), 1, pool=pool, block=block if step == count - 1 else None))
+            layers.append(layer(len(layers), 1, pool=pool, block=block if step == count - 1 else None))
     return tuple(layers)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.vision.efficientdet import LEVELS, network_input, run_network
 
-GRID = 32
+RASTER_SIZE = 32
 """Rows and columns of the raster that the image is divided into."""
 _FINEST = max(LEVELS)
 
@@ -32,8 +32,8 @@ def detection_scores(rgb: NDArray[np.floating] | NDArray[np.uint8]) -> NDArray[n
 @lru_cache(maxsize=8)
 def _score_map(data: bytes, height: int, width: int) -> NDArray[np.float32]:
     """The last few are cached, since all outputs of an item share their source."""
-    given, (across, down) = network_input(np.frombuffer(data, np.uint8).reshape(height, width, 3))
-    scores, start = run_network(given)[1], 0
+    network_pixels, (across, down) = network_input(np.frombuffer(data, np.uint8).reshape(height, width, 3))
+    scores, start = run_network(network_pixels)[1], 0
     anchors_per_cell = len(scores) // sum(cells * cells for cells in LEVELS)
     finest = np.zeros((scores.shape[1], _FINEST, _FINEST), np.float32)
     for cells in LEVELS:
@@ -42,7 +42,7 @@ def _score_map(data: bytes, height: int, width: int) -> NDArray[np.float32]:
         times = _FINEST // cells
         np.maximum(finest, level.repeat(times, axis=1).repeat(times, axis=2), out=finest)
         start = end
-    rows, columns = (np.arange(GRID) * max(1, round(share * _FINEST)) // GRID for share in (down, across))
+    rows, columns = (np.arange(RASTER_SIZE) * max(1, round(share * _FINEST)) // RASTER_SIZE for share in (down, across))
     covered = finest[:, : max(1, round(down * _FINEST)), : max(1, round(across * _FINEST))]
     raster = np.maximum.reduceat(np.maximum.reduceat(covered, rows, axis=1), columns, axis=2)
     raster.setflags(write=False)

@@ -5,7 +5,7 @@ and averaged. These are the settings of the paper, and of scikit-image with `gau
 sigma=1.5, use_sample_covariance=False`.
 
 Images are processed in bands of rows, so that the four filtered arrays of a band stay in the CPU cache: six times
-scikit-image's rate on 2048 x 2048 pixels (benchmarks/vision_metrics.py).
+scikit-image's rate on 2048 x 2048 pixels (benchmarks/vision/metrics.py).
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Mask, Pixels
+from imarena.core import FloatArray, Mask, Pixels
 
-Values = NDArray[np.float64]
 Numbers = NDArray[Any]
 
 SIGMA = 1.5
@@ -31,7 +30,7 @@ SMALLEST_SIDE = (2 * RADIUS + 1) * 2 ** (len(SCALE_WEIGHTS) - 1)
 """MS-SSIM needs a whole window at its smallest scale."""
 
 
-def _window() -> Values:
+def _window() -> FloatArray:
     steps = np.arange(-RADIUS, RADIUS + 1, dtype=np.float64)
     weights = np.exp(-0.5 * (steps / SIGMA) ** 2)
     return np.asarray(weights / weights.sum())
@@ -96,7 +95,7 @@ def ms_ssim(left: Pixels, right: Pixels) -> float | None:
     return float(product.mean())
 
 
-def _means(left: Numbers, right: Numbers) -> tuple[Values, Values]:
+def _means(left: Numbers, right: Numbers) -> tuple[FloatArray, FloatArray]:
     """Per channel, over windows inside the image: the mean contrast-structure term, and the mean SSIM."""
     height, width, channels = left.shape
     sums = np.zeros((2, channels))
@@ -115,11 +114,11 @@ def _box(mask: Mask) -> tuple[slice, slice]:
     return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
-def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[Values, Values]:
+def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[FloatArray, FloatArray]:
     """Per channel, over the pixels of the mask: the mean contrast-structure term, and the mean SSIM."""
     inside = np.pad(mask, RADIUS)
     sums = np.zeros((2, left.shape[2]))
-    weights: dict[int, Values] = {}
+    weights: dict[int, FloatArray] = {}
     for channel in range(left.shape[2]):
         planes = (np.pad(image[..., channel], RADIUS) for image in (left, right))
         for first, second, start in _bands(*planes):
@@ -136,20 +135,20 @@ def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[Values, Values
     return means[0], means[1]
 
 
-def _bands(left: Numbers, right: Numbers) -> Iterator[tuple[Values, Values, int]]:
+def _bands(left: Numbers, right: Numbers) -> Iterator[tuple[FloatArray, FloatArray, int]]:
     """Overlapping bands of two planes, shifted by middle grey, and the start row of each."""
     for start in range(0, left.shape[0] - 2 * RADIUS, BAND):
         rows = slice(start, min(start + BAND + 2 * RADIUS, left.shape[0]))
         yield left[rows] - _MIDDLE, right[rows] - _MIDDLE, start
 
 
-def _smooth(values: Values) -> Values:
+def _smooth(values: FloatArray) -> FloatArray:
     """Weighted means over windows inside the plane."""
     smoothed = cv2.sepFilter2D(values, cv2.CV_64F, _WINDOW, _WINDOW)
     return np.asarray(smoothed[RADIUS:-RADIUS, RADIUS:-RADIUS])
 
 
-def _terms(left: Values, right: Values, weight: Values | float = 1.0) -> tuple[Values, Values]:
+def _terms(left: FloatArray, right: FloatArray, weight: FloatArray | float = 1.0) -> tuple[FloatArray, FloatArray]:
     """The luminance term and the contrast-structure term of SSIM; `weight`: the share of each window that counts."""
     first, second = _smooth(left) / weight, _smooth(right) / weight
     squares = _smooth(left * left + right * right) / weight
@@ -160,14 +159,14 @@ def _terms(left: Values, right: Values, weight: Values | float = 1.0) -> tuple[V
     return (2.0 * first * second + _C1) / (first * first + second * second + _C1), structure
 
 
-def _halved(values: Numbers) -> Values:
+def _halved(values: Numbers) -> FloatArray:
     """Means of 2 x 2 blocks; an odd last row or column is dropped."""
     height, width = values.shape[0] // 2 * 2, values.shape[1] // 2 * 2
     even = values[:height, :width].astype(np.float64)
     return np.asarray((even[::2, ::2] + even[1::2, ::2] + even[::2, 1::2] + even[1::2, 1::2]) / 4.0)
 
 
-def _halved_in(values: Numbers, mask: Mask) -> Values:
+def _halved_in(values: Numbers, mask: Mask) -> FloatArray:
     """Means over the pixels of the mask in 2 x 2 blocks; 0 if there is none."""
     share = _halved(mask)
     return np.asarray(_halved(values * mask[..., None]) / np.where(share > 0, share, 1.0)[..., None])

@@ -197,7 +197,7 @@ class Gate:
         return replace(caller, others=tuple(live[1:]))
 
     async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
-        known = self.arena.sessions.remembered(secret)
+        known = self.arena.sessions.cached_visitor(secret)
         if known is not None:
             return known[1]
         return await run_in_threadpool(self.arena.sessions.visitor, secret, machine=machine)

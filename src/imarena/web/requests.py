@@ -5,14 +5,16 @@ from contextlib import suppress
 from datetime import date
 from typing import Annotated, Literal
 
-from fastapi import Query
+from fastapi import Path, Query
 from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
+from imarena.workflows.boards import Source
 from imarena.workflows.serving import BattleFilters
 
-Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
+FilterText = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
+PathId = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 
@@ -26,22 +28,21 @@ def _real(day: str) -> str:
 
 
 Day = Annotated[str, Query(json_schema_extra={"format": "date"}), AfterValidator(_real)] | None
-Source = Literal["auto", "human", "judge", "all"]
-Method = Literal["bt", "davidson", "elo"]
+BoardMethod = Literal["bt", "davidson", "elo"]
 
 
 class FilterParams(Wire):
     """Filters of verdicts. All of them can be part of a link."""
 
     source: Source = "all"
-    judge: Word = None
-    dimension: Word = None
-    dataset: Word = None
-    family: Word = None
-    task: Word = None
-    topic: Word = None
-    track: Word = None
-    mode: Word = None
+    judge: FilterText = None
+    dimension: FilterText = None
+    dataset: FilterText = None
+    family: FilterText = None
+    task: FilterText = None
+    topic: FilterText = None
+    track: FilterText = None
+    mode: FilterText = None
     since: Day = None
     until: Day = None
 
@@ -55,7 +56,7 @@ class BoardFilters(FilterParams):
 class BoardParams(BoardFilters):
     """Filters and the ranking method."""
 
-    method: Method = "bt"
+    method: BoardMethod = "bt"
 
 
 class HistoryQuery(BoardParams):
@@ -80,14 +81,14 @@ class ModelQuery(BoardParams):
 class HeatQuery(FilterParams):
     """Issues, of one editor or of all."""
 
-    editor: Word = None
+    editor: FilterText = None
 
 
 class BattleQuery(FilterParams):
     """Battles of one model, or between two."""
 
-    left: Word = None
-    right: Word = None
+    left: FilterText = None
+    right: FilterText = None
 
 
 class BattlesPageQuery(BattleQuery):
@@ -100,11 +101,11 @@ class BattlesPageQuery(BattleQuery):
 class ItemQuery(Wire):
     """Filters of items."""
 
-    dataset: Word = None
-    family: Word = None
-    task: Word = None
-    topic: Word = None
-    track: Word = None
+    dataset: FilterText = None
+    family: FilterText = None
+    task: FilterText = None
+    topic: FilterText = None
+    track: FilterText = None
 
 
 class ItemsPageQuery(ItemQuery):

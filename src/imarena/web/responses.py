@@ -54,10 +54,10 @@ def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> wir
     )
 
 
-def task_out(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
+def task_out(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
     """A blinded task."""
-    assignment, records = held.assignment, arena.voting.records
-    base = f"/api/tasks/{held.address}"
+    assignment, records = task.assignment, arena.voting.records
+    base = f"/api/tasks/{task.address}"
     plan = records.last_plan(assignment.campaign_id)
     kind = plan.kind
     rated = kind == "rating"
@@ -67,7 +67,7 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
         return picture_out(arena, image, f"{base}/pictures/{slot}")
 
     return wire.TaskOut(
-        address=held.address,
+        address=task.address,
         campaign_id=assignment.campaign_id,
         kind=kind,
         purpose=_purpose(assignment),
@@ -84,13 +84,13 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
         expected_objects=serving.objects_of_task(arena.workspace, records, assignment) if rated else [],
         region=_region(serving.region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
         segments_url=f"{base}/segments" if rated else None,
-        held_until=held.until,
-        done=held.standing.done,
-        quota_left=held.standing.quota_left,
-        previous=_ballot(held.previous),
+        held_until=task.until,
+        done=task.standing.done,
+        quota_left=task.standing.quota_left,
+        previous=_ballot(task.previous),
         min_seconds=plan.min_seconds,
-        wait_s=seconds_to_wait(held.handed_at, plan.min_seconds, moment_text(now())),
-        can_undo=held.can_undo,
+        wait_s=seconds_to_wait(task.handed_at, plan.min_seconds, moment_text(now())),
+        can_undo=task.can_undo,
         other_answers=[wire.OtherAnswer.of(answer) for answer in other_answers(arena.workspace, assignment)],
     )
 
@@ -108,11 +108,11 @@ def _purpose(assignment: Assignment) -> wire.Purpose:
     return "adjudication" if shown else "vote"
 
 
-async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
+async def task_out_soon(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
     """Run `task_out` directly if all its data is in memory, else on another thread."""
-    if arena.voting.records.at_hand(held.assignment):
-        return task_out(arena, held)
-    return await run_in_threadpool(task_out, arena, held)
+    if arena.voting.records.is_cached(task.assignment):
+        return task_out(arena, task)
+    return await run_in_threadpool(task_out, arena, task)
 
 
 def _criterion(question: routing.FormQuestion) -> wire.Criterion:
@@ -191,16 +191,16 @@ def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
     return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 
-def board_out(made: serving.BoardOrReason, method: str) -> BoardOut:
+def board_out(board: serving.BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
     return BoardOut.of(
-        made,
+        board,
         method=method,
-        warnings=sentences(made.notices, "page"),
-        standings=standings_out(made.ranking),
-        matrix=[Cell.model_validate(duel) for duel in made.matrix],
-        resampled=rank_tables.resampling_text(made.ranking) if made.ranking is not None else "",
-        notices=notices_out(made.notices),
+        warnings=sentences(board.notices, "page"),
+        standings=standings_out(board.ranking),
+        matrix=[Cell.model_validate(duel) for duel in board.matrix],
+        resampled=rank_tables.resampling_text(board.ranking) if board.ranking is not None else "",
+        notices=notices_out(board.notices),
     )
 
 

@@ -105,8 +105,8 @@ def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.
     """Where raters found issues, and how often each occurred."""
     return wire_look.HeatMap(
         editor=editor,
-        rows=serving.GRID,
-        columns=serving.GRID,
+        rows=serving.ISSUE_GRID,
+        columns=serving.ISSUE_GRID,
         boxes=issues.boxes,
         cells=issues.cells.tolist(),
         labels=dict(issues.labels.most_common(100)),
@@ -132,25 +132,25 @@ def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
 
 
 def output_out(
-    arena: ServedWorkspace, made: Output, shown: serving.ItemView, *, with_notes: bool
+    arena: ServedWorkspace, output: Output, shown: serving.ItemView, *, with_notes: bool
 ) -> wire_look.OutputOut:
     """An editor's output; `with_notes`: including the raters' comments."""
-    votes = shown.votes.get(made.output_id, [])
+    votes = shown.votes.get(output.output_id, [])
     issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
-    trace = shown.traces.get(made.output_id)
+    trace = shown.traces.get(output.output_id)
     steps = trace.steps if trace is not None else ()
     return wire_look.OutputOut(
-        output_id=made.output_id,
-        editor=made.editor,
-        turn=made.turn,
-        mode=made.mode.value,
-        sample=made.sample,
-        status=made.status.value,
-        picture=output_picture(arena, made),
-        scores=shown.scores.get(made.output_id, {}),
-        ratings=shown.ratings.get(made.output_id, {}),
+        output_id=output.output_id,
+        editor=output.editor,
+        turn=output.turn,
+        mode=output.mode.value,
+        sample=output.sample,
+        status=output.status.value,
+        picture=output_picture(arena, output),
+        scores=shown.scores.get(output.output_id, {}),
+        ratings=shown.ratings.get(output.output_id, {}),
         issues=issues if with_notes else [_wordless(issue) for issue in issues],
-        steps=[_step(arena, made.output_id, number, step) for number, step in enumerate(steps)],
+        steps=[_step(arena, output.output_id, number, step) for number, step in enumerate(steps)],
     )
 
 

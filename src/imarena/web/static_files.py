@@ -1,6 +1,5 @@
 """The front end's files: read once at startup, so that request paths never reach the disk."""
 
-import html
 import json
 import mimetypes
 from collections.abc import Awaitable, Callable
@@ -8,10 +7,14 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
+from markupsafe import Markup, escape
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from imarena.web.problems import problem_response
 
+_HEAD = Markup("""<head>
+    <meta name="imarena-root" content="{}" />
+    <meta name="imarena-languages" content="{}" />""")
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 _NOT_BUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>imarena</title>
@@ -46,10 +49,8 @@ def _placed(index: bytes, root: str, languages: dict[str, str]) -> bytes:
 
     Not a template: the bundler's output could contain text that a template engine interprets.
     """
-    names = json.dumps(languages, ensure_ascii=False)
-    head = f'<head>\n    <meta name="imarena-root" content="{html.escape(root)}" />'
-    head += f'\n    <meta name="imarena-languages" content="{html.escape(names)}" />'
-    return index.replace(b"<head>", head.encode(), 1).replace(b'="./', f'="{html.escape(root)}/'.encode())
+    head = _HEAD.format(root, json.dumps(languages, ensure_ascii=False))
+    return index.replace(b"<head>", head.encode(), 1).replace(b'="./', f'="{escape(root)}/'.encode())
 
 
 class PathPrefix:

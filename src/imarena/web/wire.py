@@ -8,24 +8,23 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from imarena.routing import ParticipationOutcome
+from imarena.routing import CampaignKind, ParticipationOutcome
 
-Kind = Literal["preference", "rating", "yes_no", "check"]
 Purpose = Literal["vote", "practice", "qualification", "adjudication"]
 """A task's purpose as shown to raters. Gold and repeated tasks look like any other."""
-Stage = Literal[
+ShownStage = Literal[
     "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
     "closed",
 ]  # fmt: skip
 """waiting: nothing for this rater now, but tasks of others may come back. done: nothing can come back."""
-Choice = Literal["left", "right", "tie", "both_bad"]
+VoteChoice = Literal["left", "right", "tie", "both_bad"]
 
 NO_NUL = r"^[^\x00]*$"
 """Text without NUL characters, which PostgreSQL cannot store."""
 
 Line = Annotated[str, StringConstraints(max_length=500, pattern=NO_NUL)]
 Words = Annotated[str, StringConstraints(max_length=4000, pattern=NO_NUL)]
-Key = Annotated[str, StringConstraints(min_length=8, max_length=100, pattern=r"^[A-Za-z0-9_.:-]+$")]
+IdempotencyKey = Annotated[str, StringConstraints(min_length=8, max_length=100, pattern=r"^[A-Za-z0-9_.:-]+$")]
 
 
 class Wire(BaseModel):
@@ -127,8 +126,8 @@ class RaterCampaign(Wire):
 
     campaign_id: str
     name: str
-    kind: Kind
-    stage: Stage
+    kind: CampaignKind
+    stage: ShownStage
     consent: str
     guidelines: str
     done: int
@@ -206,8 +205,8 @@ class Ballot(Wire):
     check: `checks` for every check and `decision`.
     """
 
-    idempotency_key: Key
-    preference: Choice | None = None
+    idempotency_key: IdempotencyKey
+    preference: VoteChoice | None = None
     ratings: dict[Annotated[str, StringConstraints(max_length=60)], Annotated[int, Field(ge=0, le=10)]] = Field(
         default_factory=dict, max_length=20
     )
@@ -226,7 +225,7 @@ class Ballot(Wire):
 class OtherAnswer(Wire):
     """Another rater's answer to the same question, without the name."""
 
-    preference: Choice | None = None
+    preference: VoteChoice | None = None
     answer: bool | None = None
     ratings: dict[str, float] = Field(default_factory=dict)
     comment: str = ""
@@ -246,7 +245,7 @@ class TaskOut(Wire):
 
     address: str
     campaign_id: str
-    kind: Kind
+    kind: CampaignKind
     purpose: Purpose
     instruction: str
     dimension: str
@@ -282,7 +281,7 @@ class TaskOut(Wire):
 class Next(Wire):
     """The next task, or the reason why there is none."""
 
-    stage: Stage
+    stage: ShownStage
     task: TaskOut | None
     outcome: ParticipationOutcome | None = None
     """The outcome of the participation; None while there is more to do."""
@@ -301,7 +300,7 @@ class PracticeOut(Wire):
     """An answer to a practice task and the expected one, for pages in other languages than English."""
 
     correct: bool | None
-    preference: Choice | None
+    preference: VoteChoice | None
     answer: bool | None
     ratings: dict[str, float]
     tolerance: float

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from imarena.routing import ParticipationOutcome
-from imarena.web.wire import NO_NUL, Kind, Line, NoticeOut, Wire, Words
+from imarena.routing import CampaignKind, ParticipationOutcome
+from imarena.web.wire import NO_NUL, Line, NoticeOut, Wire, Words
 from imarena.workflows.rating import CampaignChanges, Code, CriterionAgreement, ExclusionChange
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
-Role = Literal["lead", "rater", "viewer"]
+GrantedRole = Literal["lead", "rater", "viewer"]
 
 
 class GoldIn(Wire):
@@ -59,7 +59,7 @@ class CampaignIn(Wire):
     """A new campaign: its units, number of raters and checks."""
 
     name: Name
-    kind: Kind = "preference"
+    kind: CampaignKind = "preference"
     dimension: Name = "overall"
     datasets: list[Name] = Field(default_factory=list, max_length=100)
     tasks: list[Name] = Field(default_factory=list, max_length=200)
@@ -117,7 +117,7 @@ class CampaignOut(Wire):
 
     campaign_id: str
     name: str
-    kind: Kind
+    kind: CampaignKind
     open: bool
     paused: bool
     created_at: str
@@ -261,7 +261,7 @@ class InvitationIn(Wire):
     """A new invitation link."""
 
     campaign_id: Name | None = None
-    role: Role = "rater"
+    role: GrantedRole = "rater"
     name: Line = ""
     days: Annotated[float, Field(gt=0, le=365)] = 14
     max_people: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -277,7 +277,7 @@ class InvitationOut(Wire):
 
     invitation_id: str
     campaign_id: str | None
-    role: Role
+    role: GrantedRole
     name: str
     created_at: str
     expires_at: str

@@ -16,7 +16,7 @@ from imarena.workflows.boards import BoardQuery, Boards, all_boards, describe_so
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
 from imarena.workflows.questions import (
-    Asking,
+    QuestionSettings,
     Sampler,
     cases_of,
     judge_cases,
@@ -70,12 +70,12 @@ def demo(
         judge_cases(workspace, judge, scores, parents=board.parents, progress=_step("scores", progress))
         battles = cases_of(board, sampled_pairs(board, Sampler()), "both")
         judge_cases(
-            workspace, judge, battles, asking=Asking("battle"), parents=board.parents,
+            workspace, judge, battles, question_settings=QuestionSettings("battle"), parents=board.parents,
             progress=_step("comparisons (both orders)", progress),
         )  # fmt: skip
-        made = Boards(View(workspace))
-        first = made.board(BoardQuery())
-        known = known_truth(workspace, all_boards(made))
+        boards = Boards(View(workspace))
+        first = boards.board(BoardQuery())
+        known = known_truth(workspace, all_boards(boards))
         page = write_report(
             workspace,
             root / "report.html",

@@ -23,7 +23,7 @@ from imarena.storage.scratch import copy_workspace
 from imarena.storage.upkeep import collect_garbage, withdraw_image
 from imarena.storage.verify import verify
 from tests import samples
-from tests.s3 import new_bucket
+from tests.servers.s3 import new_bucket
 
 NOBODY = "0" * 64
 

@@ -8,7 +8,7 @@ from imarena.core.records import Item
 from imarena.storage import Workspace, migrate
 from imarena.storage.database import connect, writing
 from tests import samples
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 
 def test_a_process_that_is_too_old_is_told(any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from imarena.core import file_sha256
 from imarena.vision.catalog import EMBEDDER_TOOLS
 from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.installed import WeightFile, WeightsManifest, install_folder, prepared_folder
-from tests.tiny_encoders import make_clip, make_dino
-from tests.tiny_lpips import make_lpips_alex, make_lpips_vgg
-from tests.tiny_vision_models import MAKERS
+from tests.models.tiny_encoders import make_clip, make_dino
+from tests.models.tiny_lpips import make_lpips_alex, make_lpips_vgg
+from tests.models.tiny_vision_models import MAKERS
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from imarena.vision import (
     phrase_detector,
 )
 from imarena.vision.catalog import DEPTH_TOOLS, DETECTOR_TOOLS, EMBEDDER_TOOLS, METRIC_TOOLS, SEGMENTER_TOOLS, Tool
-from imarena.vision.prompted_tools import BOX_SEGMENTERS
+from imarena.vision.pretrained.prompted_tools import BOX_SEGMENTERS
 from tests.contract.vision.tools import IMAGES, Pixels, asked, photograph, shapes
 
 images = pytest.mark.parametrize("image", IMAGES)

@@ -10,7 +10,7 @@ import imarena
 from imarena.studio import decode_pixels, random_scene, render_picture
 from imarena.vision import DETECTORS, EMBEDDERS, METRICS, PICTURE_TOOLS, SEGMENTERS
 from imarena.vision.catalog import DETECTOR_TOOLS, EMBEDDER_TOOLS, METRIC_TOOLS, SEGMENTER_TOOLS
-from tests.exact_detector import ExactDetector
+from tests.contract.vision.exact_detector import ExactDetector
 
 SCENES = [random_scene(seed, backdrop) for seed, backdrop in ((1, "table"), (2, "meadow"))]
 

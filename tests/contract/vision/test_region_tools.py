@@ -6,7 +6,7 @@ import pytest
 from imarena.preferences import EditRegion, measure_region
 from imarena.preferences.regions import RegionStatus
 from imarena.workflows.preferences.measuring import find_detector, find_segmenter
-from tests.pair_scenes import BOX, SIZE, edited, scene
+from tests.small_data.pair_scenes import BOX, SIZE, edited, scene
 
 MASK = np.zeros((SIZE, SIZE), bool)
 MASK[BOX] = True

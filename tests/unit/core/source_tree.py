@@ -1,6 +1,7 @@
 """The source as syntax trees: its modules, the names at each front door, and who imports what. Nothing is imported."""
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 OWN_DOORS = ("imarena.core.records", "imarena.core.notices", "imarena.reports.tables")
 """Packages inside a room that other rooms import by their own name."""
+CAMEL_CASE = re.compile(r"[A-Z]\w*[a-z]\w*")
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,10 @@ class SourceTree:
                 edges[found.by].add(found.home)
         return edges
 
+    def package_of(self, module: str) -> str:
+        """The package that a module is in; a package itself is its own."""
+        return module if self.files[module].name == "__init__.py" else module.rpartition(".")[0]
+
     def public_definitions(self) -> Iterator[tuple[str, str, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Module, name and node of each public class or function, migrations left out."""
         for module, tree in self.trees.items():
@@ -129,6 +135,25 @@ class SourceTree:
                 kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
                 if isinstance(node, kinds) and not node.name.startswith("_"):
                     yield module, node.name, node
+
+    def type_names(self) -> Iterator[tuple[str, str, ast.AST]]:
+        """Module, name and node of each public class or alias of a type in CamelCase: ``Slot = tuple[str, int]``,
+        ``type Slot = ...``, a ``NewType``, a ``TypeVar``, an ``Annotated``. Migrations are left out.
+        """
+        for module, tree in self.trees.items():
+            if ".migrations." in module:
+                continue
+            for name, node in _bindings(tree.body):
+                if CAMEL_CASE.fullmatch(name):
+                    yield module, name, node
+
+    def door_names(self) -> dict[str, dict[str, str]]:
+        """Each name at a front door: the doors that list it, each with the module that the name comes from."""
+        names: dict[str, dict[str, str]] = {}
+        for package, listed in self.doors.items():
+            for name in listed:
+                names.setdefault(name, {})[package] = self.home(package, name)
+        return names
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
@@ -169,6 +194,20 @@ def _statements(body: Sequence[ast.AST], types: bool = False) -> Iterator[tuple[
             inner = getattr(node, part, None)
             if isinstance(inner, list):
                 yield from _statements(inner, inside)
+
+
+def _bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """Names of classes and of assignments at the top level, under `if` and `try` too. Imports bind nothing new."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield from ((name.id, node) for name in ast.walk(target) if isinstance(name, ast.Name))
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _bindings([*node.body, *node.orelse])
+        elif type(node).__name__ == "TypeAlias":
+            yield node.name.id, node  # type: ignore[attr-defined]
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from imarena.core import split_names, suggestion
+from imarena.core import UnknownName, split_names, suggestion, unknown_name
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,14 @@ from imarena.core import split_names, suggestion
 )
 def test_the_nearest_name_comes_before_the_list(name: str, known: list[str], listed: str | None, hint: str) -> None:
     assert suggestion(name, known, listed) == hint
+
+
+def test_the_error_about_an_unknown_name_suggests_and_lists() -> None:
+    error = unknown_name("There is no executor called", "thread", ("threads", "auto"))
+    assert isinstance(error, UnknownName)
+    assert str(error) == "There is no executor called 'thread'.\nDid you mean 'threads'? Known: threads, auto."
+    assert str(unknown_name("No model", "x", {"b", "a"})) == "No model 'x'.\nKnown: a, b."
+    assert str(unknown_name("No model", "x", [])) == "No model 'x'.\nKnown: none."
 
 
 def test_names_come_one_by_one_or_with_commas_and_may_contain_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 from imarena.core import ImageQuery, UserError
 from imarena.curation import LocalLibrary
 from imarena.curation.library import LibraryContents
-from tests.curation_library import photograph
+from tests.small_data.curation_library import photograph
 
 
 @pytest.fixture(scope="module")

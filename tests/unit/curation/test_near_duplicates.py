@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.near_duplicates import KINDS, changed, photo_parts
+from benchmarks.vision.near_duplicates import KINDS, changed, photo_parts
 from imarena.curation import DuplicateIndex, HashTable, make_fingerprint, read_fingerprint
 from imarena.curation.near_duplicates import caption_similarity
 

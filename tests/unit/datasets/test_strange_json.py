@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat
 from imarena.core.records import Record
-from imarena.datasets import imgedit, mmrb2, vcreward
-from imarena.datasets.geditbench_v2 import importer as geditbench_v2
+from imarena.datasets import geditbench_v2, imgedit, mmrb2, vcreward
 from imarena.datasets.genarena import importer as genarena
-from tests.unit.datasets import test_imgedit, test_mmrb2, test_vcreward
-from tests.unit.datasets.geditbench_v2 import test_geditbench_v2
+from tests.unit.datasets import test_geditbench_v2, test_imgedit, test_mmrb2, test_vcreward
 from tests.unit.datasets.genarena.genarena_sample import battle, call, reply, write_lines
 from tests.unit.datasets.intake import import_all
 from tests.unit.datasets.places import places, replaced

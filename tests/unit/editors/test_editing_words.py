@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageEnhance
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest
-from imarena.editors.catalog import EDITORS, KINDS
+from imarena.editors.catalog import EDITOR_KINDS, EDITORS
 from imarena.editors.endpoints.http_queue import presets
 from imarena.editors.failure_modes import against_reference, against_source
 from imarena.editors.model_cards import card_of, model_cards
@@ -102,7 +102,7 @@ def test_every_card_is_whole_and_its_door_exists() -> None:
     for card in cards.values():
         assert card.sources, card.name
         if card.adapter is not None:
-            assert card.adapter["kind"] in KINDS
+            assert card.adapter["kind"] in EDITOR_KINDS
             assert "model" in card.adapter
     found = card_of("GPT-Image-1")
     assert found is not None
@@ -113,7 +113,7 @@ def test_every_card_is_whole_and_its_door_exists() -> None:
 
 
 def test_every_kind_of_the_catalog_loads_but_for_missing_extras() -> None:
-    for name in KINDS:
+    for name in EDITOR_KINDS:
         assert callable(EDITORS.get(name))
     with pytest.raises(UserError, match="Did you mean 'openai-images'"):
         EDITORS.get("openai-image")

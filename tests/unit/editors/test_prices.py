@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
 from imarena.core.errors import UserError
-from imarena.editors.catalog import KINDS
+from imarena.editors.catalog import EDITOR_KINDS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards, read_cards
 from imarena.editors.prices import PicturePrice, Variant, price_age
 from imarena.storage import init_workspace
@@ -103,7 +103,9 @@ def test_a_right_card_is_read() -> None:
 
 def test_every_model_behind_an_endpoint_has_a_price_with_its_day_and_source() -> None:
     cards: dict[str, ModelCard] = {card.name: card for card in model_cards().values()}
-    asked = [card for card in cards.values() if card.adapter and KINDS[str(card.adapter["kind"])].needs == "endpoint"]
+    asked = [
+        card for card in cards.values() if card.adapter and EDITOR_KINDS[str(card.adapter["kind"])].needs == "endpoint"
+    ]
     assert len(asked) >= 7
     for card in asked:
         assert card.price is not None, card.name

@@ -3,9 +3,10 @@
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -138,6 +139,55 @@ def test_leaving_while_a_question_is_under_way_ends_its_process() -> None:
     assert time.monotonic() - started < 30
     with pytest.raises(ProcessLookupError):
         os.kill(int(str(place)), 0)
+
+
+@dataclass
+class Model:
+    """Something that a worker opens before it can answer."""
+
+    reason: Exception | None = None
+    opened: int = 0
+
+    @asynccontextmanager
+    async def load(self) -> AsyncIterator[None]:
+        if self.reason is not None:
+            raise self.reason
+        self.opened += 1
+        yield
+        self.opened -= 1
+
+    async def __call__(self, _: object) -> object:
+        return os.getpid(), self.opened
+
+
+@ELSEWHERE
+def test_each_worker_opens_what_it_needs_once_and_keeps_it_open(kind: ExecutorKind) -> None:
+    async def whole() -> list[object]:
+        model = Model()
+        task: WorkerTask[object, object] = WorkerTask(model, failed, opening=model.load)
+        async with open_executor(kind, task, 4, computes=True, at_once=2) as executor:
+            found = [await executor.ask(slot, 1) for slot in (0, 0, 1, 1)]
+        assert model.opened == 0, "this process needs nothing open"
+        return found
+
+    found: Any = asyncio.run(whole())
+    assert [opened for _, opened in found] == [1, 1, 1, 1]
+    assert len({place for place, _ in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [(UserError("No such model."), "^No such model.$"), (RuntimeError("no memory"), "RuntimeError: no memory")],
+)
+def test_a_worker_that_cannot_open_what_it_needs_ends_the_run(reason: Exception, said: str) -> None:
+    async def whole() -> None:
+        model = Model(reason)
+        task: WorkerTask[object, object] = WorkerTask(model, failed, opening=model.load)
+        async with open_executor("processes", task, 4, computes=True, at_once=1) as executor:
+            await executor.ask(0, 1)
+
+    with pytest.raises(UserError, match=said):
+        asyncio.run(whole())
 
 
 def test_what_cannot_leave_the_process_is_told() -> None:

@@ -1,6 +1,7 @@
 """The engine: bounded, in batches, failures become records, stops keep what was done."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import BudgetSpent, StoreError
-from imarena.engine import RunPlan, run_plan
+from imarena.engine import SOON_S, RunPlan, run_plan
 
 Row = tuple[int, str]
 
@@ -78,3 +79,56 @@ def test_a_broken_store_is_not_turned_into_records() -> None:
 
     with pytest.raises(StoreError, match="disk is full"):
         asyncio.run(run_plan(RunPlan(range(3), do, lambda number, _: number, write)))
+
+
+def test_results_are_written_while_others_are_in_progress() -> None:
+    """What arrives during a write goes into the next one, which begins at once; its slots do not wait."""
+    written: list[list[int]] = []
+    release, first_write = threading.Event(), asyncio.Event()
+    seen: list[int] = []
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    def write(batch: list[int]) -> None:
+        written.append(batch)
+        if len(written) == 1:
+            loops[0].call_soon_threadsafe(first_write.set)
+            assert release.wait(20)
+
+    async def do(_: int, number: int) -> int:
+        if 0 < number < 5:
+            await first_write.wait()
+        if number == 5:  # everything else has a result
+            while len(seen) < 4:
+                await asyncio.sleep(0.001)
+            release.set()
+            while sum(map(len, written)) < 5:
+                await asyncio.sleep(0.001)  # ends only if the others are written before this has a result
+        if 0 < number < 5:
+            seen.append(number)
+        return number
+
+    async def run() -> None:
+        loops.append(asyncio.get_running_loop())
+        await asyncio.wait_for(
+            run_plan(RunPlan(range(6), do, lambda number, _: number, write, concurrency=6, flush_s=SOON_S)), 20
+        )
+
+    asyncio.run(run())
+    assert written[0] == [0]
+    assert sorted(number for batch in written[1:-1] for number in batch) == [1, 2, 3, 4]
+    assert written[-1] == [5]
+
+
+def test_computed_results_are_written_in_batches() -> None:
+    """Far fewer writes than results, if they arrive quickly."""
+    written: list[int] = []
+    asyncio.run(
+        run_plan(RunPlan(range(1000), _at_once, lambda number, _: number, lambda batch: written.append(len(batch))))
+    )
+    assert sum(written) == 1000
+    assert len(written) <= 8
+
+
+async def _at_once(_: int, number: int) -> int:
+    await asyncio.sleep(0)
+    return number

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Status
-from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, objects_from_reasons, reasons_from_objects
+from imarena.judges.expected_objects import MAX_OBJECTS, ExpectedObject, objects_from_reasons, reasons_from_objects
 from imarena.judges.expected_offline import OfflineLister, offline_objects
 from imarena.language import things_in
 from imarena.studio import entries

@@ -14,9 +14,9 @@ from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, ask_both_orders
 from imarena.judges.chat.checklist import Checklist
 from tests.conftest import ROOT
-from tests.docs_blocks import blocks_of
-from tests.docs_programs import vllm_serve
-from tests.docs_services import Stage, block_with
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.programs import vllm_serve
+from tests.cross_cutting.docs.services import Stage, block_with
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 

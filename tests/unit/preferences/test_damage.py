@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-from imarena.preferences import LEVELS, apply_damage, damage_kinds
+from imarena.preferences import DAMAGE_LEVELS, apply_damage, damage_kinds
 from imarena.preferences.damage import PLACE_DRAWS, TRIES, choose_places
 from imarena.preferences.damage_operations import OPERATIONS, DamageInput, do_damage
 from imarena.vision.ciede2000 import colour_difference_map
@@ -29,7 +29,7 @@ def edit_region() -> NDArray[np.bool_]:
 
 
 def test_levels_are_ten_steps_and_the_held_out_kinds_are_named() -> None:
-    assert list(LEVELS) == list(range(1, 11))
+    assert list(DAMAGE_LEVELS) == list(range(1, 11))
     kinds = damage_kinds()
     assert {name for name, kind in kinds.items() if kind.held_out} == HELD_OUT
     assert all(kind.amount(10) == pytest.approx(10 * kind.amount(1)) and kind.amount(1) > 0 for kind in kinds.values())

@@ -9,7 +9,7 @@ from imarena.preferences import EditRegion, measure_region
 from imarena.preferences.region_metrics import MEASURES, matched_histogram
 from imarena.preferences.regions import RegionStatus
 from imarena.preferences.task_rules import HIGHER_IS_BETTER
-from tests.pair_scenes import BOX, SIZE, edited, scene
+from tests.small_data.pair_scenes import BOX, SIZE, edited, scene
 
 MASK = np.zeros((SIZE, SIZE), bool)
 MASK[BOX] = True

@@ -8,7 +8,7 @@ import pytest
 from imarena.core import Detection, PhraseDetector, Pixels, SegmentMask
 from imarena.preferences import find_regions
 from imarena.preferences.regions import RegionStatus, edited_names
-from tests.pair_scenes import BOX, DAMAGE, SIZE, edited, scene
+from tests.small_data.pair_scenes import BOX, DAMAGE, SIZE, edited, scene
 
 INSIDE = np.zeros((SIZE, SIZE), bool)
 INSIDE[BOX] = True

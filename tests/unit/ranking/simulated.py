@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking import LEFT, RIGHT, TIE, Battles
+from imarena.ranking import LEFT_WINS, RIGHT_WINS, TIED, Battles
 
 
 def battles(
@@ -17,7 +17,7 @@ def battles(
     left = rng.integers(0, m, n)
     right = (left + rng.integers(1, m, n)) % m
     won = rng.random(n) < 1 / (1 + np.exp(-(strengths[left] - strengths[right] + position)))
-    outcome = np.where(rng.random(n) < ties, TIE, np.where(won, LEFT, RIGHT))
+    outcome = np.where(rng.random(n) < ties, TIED, np.where(won, LEFT_WINS, RIGHT_WINS))
     return Battles(
         models=tuple(f"model-{i:03d}" for i in range(m)),
         left=left.astype(np.int32),

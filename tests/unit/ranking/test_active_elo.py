@@ -9,7 +9,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import ActiveEloOptions, Options
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 
 
 def by_hand(rows: list[dict[str, Any]], given: ActiveEloOptions) -> dict[str, float]:

@@ -12,7 +12,7 @@ from pyarrow import csv, parquet
 from imarena.core import UserError
 from imarena.ranking import Options, rank, table_data
 from imarena.ranking.battle_files import BattleFile
-from imarena.ranking.from_tables import load_battles
+from imarena.ranking.boards.from_tables import load_battles
 from imarena.ranking.likelihood import pair_counts
 from imarena.tables import files, large_columns, read_table_batches
 

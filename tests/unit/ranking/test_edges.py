@@ -13,7 +13,7 @@ from imarena.core.errors import UserError
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import Options
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 from imarena.reports.rank_tables import method_line
 
 CORE = [("a", "b", "left"), ("b", "a", "left"), ("b", "c", "left"), ("c", "a", "left"), ("c", "b", "left")] * 4

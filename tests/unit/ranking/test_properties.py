@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.ranking import Battles, CodedColumn, EloState, Options, rank_battles
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 from imarena.ranking.options import EloOptions
 from tests.unit.ranking.simulated import battles as simulate
 

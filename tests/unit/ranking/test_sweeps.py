@@ -8,8 +8,8 @@ import pytest
 
 from imarena.core import Standing
 from imarena.core.records import Ranking
-from imarena.ranking import LEFT, RIGHT, Battles, Options, rank
-from imarena.ranking.sweeps import surely_above
+from imarena.ranking import LEFT_WINS, RIGHT_WINS, Battles, Options, rank
+from imarena.ranking.boards.sweeps import surely_above
 
 Rows = list[tuple[str, str, str, str]]
 BRIEF = Options(rounds=200)
@@ -74,8 +74,8 @@ def test_few_false_claims_about_a_model_that_is_as_good_as_the_best(with_strong:
         won = [*(rng.random(with_strong) < 0.5), *(rng.random(with_weak) < 0.8)]
         if not all(won):
             continue
-        rows = [("new", "strong" if n < with_strong else "weak", LEFT) for n in range(len(won))]
-        rows += [("strong", "weak", LEFT if rng.random() < 0.8 else RIGHT) for _ in range(40)]
+        rows = [("new", "strong" if n < with_strong else "weak", LEFT_WINS) for n in range(len(won))]
+        rows += [("strong", "weak", LEFT_WINS if rng.random() < 0.8 else RIGHT_WINS) for _ in range(40)]
         models = ("new", "strong", "weak")
         left, right = ([models.index(row[side]) for row in rows] for side in (0, 1))
         outcome = np.array([row[2] for row in rows], np.int8)

@@ -8,7 +8,7 @@ import pytest
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking import Options
-from imarena.ranking.from_tables import load_battles, rank, rank_by
+from imarena.ranking.boards.from_tables import load_battles, rank, rank_by
 
 STRENGTHS = {"a": 0.8, "b": 0.2, "c": 0.0, "d": -0.6}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.records import Ranking
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Page, write_html
 from imarena.reports.significance import significance_section

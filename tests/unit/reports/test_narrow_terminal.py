@@ -6,7 +6,7 @@ from rich.console import Console
 
 from imarena import rank
 from imarena.reports.rank_tables import standings_table
-from imarena.reports.tables import Cell, Column, Table, show_table
+from imarena.reports.tables import CellValue, Column, Table, show_table
 from imarena.reports.tables.table import columns, figure_columns
 
 LONG = "an-editor-with-a-long-name"
@@ -34,7 +34,7 @@ def test_a_board_leaves_columns_out_before_it_breaks_names() -> None:
 def test_a_wide_sheet_comes_in_parts_that_name_their_rows() -> None:
     console, out = terminal()
     names = [f"figure number {n}" for n in range(8)]
-    row: tuple[Cell, ...] = (LONG, *(float(n) for n in range(8)))
+    row: tuple[CellValue, ...] = (LONG, *(float(n) for n in range(8)))
     show_table(Table(columns("judge", *figure_columns(names)), (row,), "Figures"), console)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     assert all(len(line) <= 80 for line in lines)

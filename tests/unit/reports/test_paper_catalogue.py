@@ -12,7 +12,7 @@ from imarena.datasets.formats import READERS
 from imarena.judges.catalog import CARDS
 from imarena.judges.chat.genarena_pairwise import GenArenaSettings
 from imarena.judges.edival.settings import EdiValSettings
-from imarena.routing.campaign_plan import Kind
+from imarena.routing.campaign_plan import CampaignKind
 from imarena.workflows.reporting.failures.modes import failure_modes
 from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
 from imarena.workflows.reporting.papers.data import spread_cell
@@ -87,7 +87,7 @@ def test_a_command_exists_with_its_options(text: str) -> None:
             if option == "--judge":
                 assert value in CARDS, words
             if option == "--kind":
-                assert value in get_args(Kind), words
+                assert value in get_args(CampaignKind), words
             if option == "--option":
                 assert value.partition("=")[0] in OPTIONS, words
 

@@ -14,7 +14,7 @@ from imarena.routing import (
     reliability,
     reliability_points,
 )
-from imarena.routing.calibration import Curve, Method
+from imarena.routing.calibration import CalibrationMethod, Curve
 from imarena.routing.gates import information, information_paper, prefers_people
 
 
@@ -120,7 +120,7 @@ def test_table_5() -> None:
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])
 @pytest.mark.parametrize("paper_compat", [False, True])
-def test_the_online_update_has_the_reliability_of_the_curve(method: Method, paper_compat: bool) -> None:
+def test_the_online_update_has_the_reliability_of_the_curve(method: CalibrationMethod, paper_compat: bool) -> None:
     """Straight lines between its points are the curve itself: logistic, and where 2a - 1 passes 0."""
     rng = np.random.default_rng(4)
     gap = rng.uniform(1, 800, 2000)

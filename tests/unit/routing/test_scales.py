@@ -8,7 +8,7 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.ranking import ActiveEloOptions, Options
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 from imarena.ranking.settings import known_settings, with_settings
 from imarena.routing import Gates, fit_curve, gates_for, reliability, reliability_points
 from imarena.stats import ScoreRange

@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from imarena.stats import LEVELS, Level, from_columns, from_matrix, krippendorff_alpha
+from imarena.stats import MEASUREMENT_LEVELS, MeasurementLevel, from_columns, from_matrix, krippendorff_alpha
 
 Table = Any
 pd: Any = import_module("pandas")  # no stubs here: evalica takes a frame
 
-levels = pytest.mark.parametrize("level", LEVELS)
+levels = pytest.mark.parametrize("level", MEASUREMENT_LEVELS)
 
 
 def tables(values: st.SearchStrategy[float]) -> st.SearchStrategy[Table]:
@@ -29,7 +29,7 @@ whole = tables(st.integers(0, 4).map(float))
 broken = tables(st.sampled_from([0.0, 0.25, 0.7, 1.5, 3.0, 100.0]))
 
 
-def value_of(table: Table, level: Level) -> float | None:
+def value_of(table: Table, level: MeasurementLevel) -> float | None:
     return krippendorff_alpha(from_matrix(table), level).value
 
 
@@ -39,7 +39,7 @@ def pairable(table: Table) -> Table:
 
 @levels
 @given(table=st.one_of(whole, broken))
-def test_equals_the_krippendorff_package(level: Level, table: Table) -> None:
+def test_equals_the_krippendorff_package(level: MeasurementLevel, table: Table) -> None:
     kept = pairable(table)
     assume(kept.size and np.nanmin(kept) != np.nanmax(kept))
     expected = krippendorff.alpha(reliability_data=table.T, level_of_measurement=level)
@@ -48,7 +48,7 @@ def test_equals_the_krippendorff_package(level: Level, table: Table) -> None:
 
 @levels
 @given(table=whole)
-def test_equals_evalica(level: Level, table: Table) -> None:
+def test_equals_evalica(level: MeasurementLevel, table: Table) -> None:
     kept = pairable(table)
     assume(kept.size and np.nanmin(kept) != np.nanmax(kept))
     expected = evalica.alpha(pd.DataFrame(kept.T), distance=level).alpha
@@ -57,7 +57,7 @@ def test_equals_evalica(level: Level, table: Table) -> None:
 
 @levels
 @given(table=whole, seed=st.integers(0, 1000))
-def test_order_of_raters_and_units_changes_nothing(level: Level, table: Table, seed: int) -> None:
+def test_order_of_raters_and_units_changes_nothing(level: MeasurementLevel, table: Table, seed: int) -> None:
     random = np.random.default_rng(seed)
     # Who gave a unit's ratings does not matter to alpha: each unit's row may be shuffled on its own.
     mixed = np.array([random.permutation(row) for row in random.permutation(table)])
@@ -76,12 +76,12 @@ def test_levels_ignore_what_they_should(table: Table) -> None:
 @given(table=whole)
 def test_two_raters_on_two_values_all_levels_are_one(table: Table) -> None:
     binary = np.where(np.isnan(table), np.nan, table > 1)
-    found = [value_of(binary, level) for level in LEVELS]
+    found = [value_of(binary, level) for level in MEASUREMENT_LEVELS]
     assert found == pytest.approx([found[0]] * 4, abs=1e-9)
 
 
 @levels
-def test_no_variation_is_undefined_and_not_a_number(level: Level) -> None:
+def test_no_variation_is_undefined_and_not_a_number(level: MeasurementLevel) -> None:
     found = krippendorff_alpha(from_matrix(np.full((5, 3), 2.0)), level, rounds=50)
     assert found.value is None
     assert found.status == "undefined"
@@ -90,7 +90,7 @@ def test_no_variation_is_undefined_and_not_a_number(level: Level) -> None:
 
 
 @levels
-def test_one_rating_a_unit_is_undefined(level: Level) -> None:
+def test_one_rating_a_unit_is_undefined(level: MeasurementLevel) -> None:
     found = krippendorff_alpha(from_matrix([[1.0, np.nan], [np.nan, 2.0]]), level)
     assert (found.value, found.reason) == (None, "no unit has two ratings")
 
@@ -99,8 +99,13 @@ def test_levels_that_do_not_fit() -> None:
     labels = from_matrix([[0.0, 1.0], [1.0, 1.0]], scale="label")
     ordered = from_matrix([[0.0, 1.0], [1.0, 1.0]], scale="order")
     negative = from_matrix([[-1.0, 1.0], [1.0, 1.0]])
-    assert [krippendorff_alpha(labels, level).status for level in LEVELS] == ["ok"] + ["undefined"] * 3
-    assert [krippendorff_alpha(ordered, level).status for level in LEVELS] == ["ok", "ok", "undefined", "undefined"]
+    assert [krippendorff_alpha(labels, level).status for level in MEASUREMENT_LEVELS] == ["ok"] + ["undefined"] * 3
+    assert [krippendorff_alpha(ordered, level).status for level in MEASUREMENT_LEVELS] == [
+        "ok",
+        "ok",
+        "undefined",
+        "undefined",
+    ]
     assert "negative" in krippendorff_alpha(negative, "ratio").reason
     assert krippendorff_alpha(negative, "interval").status == "ok"
 
@@ -114,7 +119,7 @@ def test_interval_is_seeded_and_holds_the_value() -> None:
     random = np.random.default_rng(4)
     truth = random.integers(1, 6, size=(80, 1))
     table = np.clip(truth + random.integers(-1, 2, size=(80, 3)), 1, 5).astype(float)
-    for level in LEVELS:
+    for level in MEASUREMENT_LEVELS:
         first = krippendorff_alpha(from_matrix(table), level, rounds=300, seed=1)
         again = krippendorff_alpha(from_matrix(table), level, rounds=300, seed=1)
         other = krippendorff_alpha(from_matrix(table), level, rounds=300, seed=2)
@@ -127,7 +132,7 @@ def test_interval_is_seeded_and_holds_the_value() -> None:
 
 
 @levels
-def test_bootstrap_draws_are_alphas_of_resampled_tables(level: Level) -> None:
+def test_bootstrap_draws_are_alphas_of_resampled_tables(level: MeasurementLevel) -> None:
     """A round in which unit u is drawn twice equals alpha of the table with unit u twice."""
     from imarena.stats.alpha import _measure
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from imarena.stats import RECIPES, average, footrule, kendall, kendall_accuracy, midranks, pearson, spearman
+from imarena.stats import CORRELATION_RECIPES, average, footrule, kendall, kendall_accuracy, midranks, pearson, spearman
 from imarena.stats.correlation import Recipe
 
 pairs = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=40)
@@ -81,7 +81,7 @@ def test_recipes(values: list[float]) -> None:
     assert average(values, recipe="paper-compat").value == pytest.approx(math.tanh(mean), abs=1e-12)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", CORRELATION_RECIPES)
 def test_undefined_groups_are_left_out_and_told(recipe: Recipe) -> None:
     found = average([0.5, None, 0.5], recipe=recipe)
     assert found.n == 2

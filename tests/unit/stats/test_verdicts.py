@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.stats import verdict_figures
-from imarena.stats.verdicts import MIRROR, OUTCOMES
+from imarena.stats.verdicts import MIRROR, VERDICT_OUTCOMES
 
-verdict = st.sampled_from([*OUTCOMES, "equal", None])
-battles = st.lists(st.tuples(st.sampled_from(OUTCOMES), verdict), max_size=40)
+verdict = st.sampled_from([*VERDICT_OUTCOMES, "equal", None])
+battles = st.lists(st.tuples(st.sampled_from(VERDICT_OUTCOMES), verdict), max_size=40)
 
 
 def split(data: list[tuple[str, str | None]]) -> tuple[list[str], list[str | None]]:

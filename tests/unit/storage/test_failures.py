@@ -16,7 +16,7 @@ from imarena.core.errors import DatabaseFailed, UserError
 from imarena.storage import database, init_workspace, open_workspace
 from imarena.storage.database import ConnectionPool, connect, reading, sqlite_url, writing
 from tests.command import Imarena
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

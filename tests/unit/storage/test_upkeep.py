@@ -21,7 +21,7 @@ from imarena.storage.upkeep import collect_garbage, withdraw_image, withdraw_rat
 from imarena.storage.verify import verify
 from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests import samples
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 
 def filled(workspace: Workspace) -> Item:
@@ -266,7 +266,7 @@ def test_a_restore_into_another_database_that_was_stopped_can_be_run_again(
     if any_workspace.database == "postgresql":
         url = new_database(any_workspace.store.engine.url.render_as_string(hide_password=False))
     with monkeypatch.context() as patched:
-        patched.setattr(import_module("imarena.storage.backup"), "_copy", _stopped)
+        patched.setattr(import_module("imarena.storage.backup"), "copy_tables", _stopped)
         with pytest.raises(KeyboardInterrupt):
             restore(made.path, tmp_path / "new", url=url)
     restore(made.path, tmp_path / "new", url=url)

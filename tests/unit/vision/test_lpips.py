@@ -13,7 +13,7 @@ from PIL import Image
 from imarena.core import UserError
 from imarena.vision import METRICS
 from imarena.vision.lpips import MOST_PIXELS, perceptual_distance, shift_tolerant_lpips
-from tests.perceptual_pairs import PAIRS, Pixels, blurred, noisy, perceptual_pair, recoloured, shifted
+from tests.small_data.perceptual_pairs import PAIRS, Pixels, blurred, noisy, perceptual_pair, recoloured, shifted
 
 ROOT = Path(__file__).parents[3]
 ORIGINAL = json.loads((ROOT / "tests" / "fixtures" / "st_lpips.json").read_text())

@@ -18,7 +18,7 @@ from imarena.vision.model_weights.safetensors_file import read_safetensors
 from imarena.vision.model_weights.torch_archive import read_torch_archive
 from imarena.vision.plain_lpips import Backbone
 from tests.contract.vision.conftest import install_tiny_weights
-from tests.tiny_lpips import make_lpips_alex, make_lpips_vgg
+from tests.models.tiny_lpips import make_lpips_alex, make_lpips_vgg
 from tests.unit.vision.pictures import two_images
 
 Array = NDArray[np.float64]

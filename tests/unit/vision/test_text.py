@@ -100,12 +100,14 @@ def test_a_match_is_a_share(wanted: str, read: list[str]) -> None:
     assert 0.0 <= text_match(wanted, lines(*read)) <= 1.0
 
 
-TEXTS = yaml.safe_load((Path(__file__).parents[3] / "benchmarks" / "injection_texts.yaml").read_text(encoding="utf-8"))
+TEXTS = yaml.safe_load(
+    (Path(__file__).parents[3] / "benchmarks" / "judges" / "injection_texts.yaml").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize(("name", "least"), [("earlier", 14), ("seen", 60), ("held_out", 33)])
 def test_fresh_wordings_are_found_in_many_languages(name: str, least: int) -> None:
-    """What benchmarks/injection_scan.py measures must not get worse unseen."""
+    """What benchmarks/judges/injection_scan.py measures must not get worse unseen."""
     texts = [text for found in TEXTS[name]["addressed"].values() for text in found]
     assert sum(bool(find_injections(lines(text))) for text in texts) >= least
 

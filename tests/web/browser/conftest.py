@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from imarena.web.static_files import STATIC
-from tests.guide_pictures import keep
+from tests.cross_cutting.docs.guide_pictures import keep
 from tests.web.browser import gallery
 from tests.web.browser.desk import LONGEST_MS, become_lead, loaded, visitor
 from tests.web.browser.stage import Stage, fill, start

@@ -20,7 +20,7 @@ from imarena.core.records import (
     now,
 )
 from imarena.storage import Workspace, open_workspace
-from tests.small_arena import battle_all, make_arena
+from tests.small_data.small_arena import battle_all, make_arena
 from tests.web.browser.stage import HABITS
 
 CRITERIA = ("prompt_relevance", "artifacts")

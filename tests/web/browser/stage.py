@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 from imarena.core.records import ImageRef, Item, Output, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.exchange.importing import WorkspaceIntake
-from tests.small_arena import battle_all, make_arena
+from tests.small_data.small_arena import battle_all, make_arena
 
 BIG = "big"
 """The data set with one large picture."""

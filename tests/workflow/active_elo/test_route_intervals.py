@@ -7,7 +7,7 @@ from imarena.core.records import Item, Judgment, Output, Turn
 from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.samples import picture_of
-from tests.workflow.active_elo.test_route import EDITORS, STRENGTH, assigned, fill, vote_all
+from tests.workflow.active_elo.routed_arena import EDITORS, STRENGTH, assigned, fill, vote_all
 
 
 def test_a_family_of_one_item_has_no_intervals(imarena: Imarena, tmp_path: Path) -> None:

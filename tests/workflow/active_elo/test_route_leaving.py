@@ -9,7 +9,7 @@ from imarena.core.records import Assignment
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.workflows.boards.weighted.arena import read_arena
 from tests.command import Imarena
-from tests.workflow.active_elo.test_route import fill, vote_all
+from tests.workflow.active_elo.routed_arena import fill, vote_all
 
 
 @pytest.fixture

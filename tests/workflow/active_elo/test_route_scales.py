@@ -11,7 +11,7 @@ from imarena.core.records import Assignment, Calibration, Item, Judgment, Output
 from imarena.storage import init_workspace, open_workspace
 from tests.command import Imarena
 from tests.samples import picture_of
-from tests.workflow.active_elo.test_route import EDITORS, STRENGTH, vote_all
+from tests.workflow.active_elo.routed_arena import EDITORS, STRENGTH, vote_all
 
 BOARDS = "corrected,active-elo,mixture"
 

@@ -11,7 +11,7 @@ from imarena.workflows.boards.findings import FEW_VOTES
 from imarena.workflows.views import View
 from tests.command import ROOT, Imarena
 from tests.samples import item, judgment, kept, vote
-from tests.small_arena import make_arena, write_folders
+from tests.small_data.small_arena import make_arena, write_folders
 
 EDITORS = ("alpha", "beta", "new")
 

@@ -10,7 +10,7 @@ from PIL import Image
 from imarena.core.records import Evidence, Item
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.curation_library import make_instructions, make_library, photograph
+from tests.small_data.curation_library import make_instructions, make_library, photograph
 
 SMALL = ("--min-long-side", 300, "--pool", 1)
 PUPPY = ("turn", "Turn the puppy so that it looks to the left.", "pose_transformation", "animals")

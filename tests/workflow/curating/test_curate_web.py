@@ -12,8 +12,8 @@ from aiohttp import web
 from imarena.core.records import Evidence, Item
 from imarena.storage import open_workspace
 from tests.command import ROOT, Imarena
-from tests.curation_library import make_instructions, make_library, photograph
-from tests.fake_image_sources import FakeSources, fake_sources
+from tests.servers.fake_image_sources import FakeSources, fake_sources
+from tests.small_data.curation_library import make_instructions, make_library, photograph
 
 SMALL = ("--min-long-side", 300, "--pool", 1, "--rounds", 1)
 

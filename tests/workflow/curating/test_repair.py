@@ -20,7 +20,7 @@ from imarena.workflows.curating import (
 )
 from imarena.workflows.curating.repair import repaired_dataset
 from tests.command import Imarena
-from tests.curation_library import make_instructions, make_library
+from tests.small_data.curation_library import make_instructions, make_library
 
 SMALL = ("--min-long-side", 300)
 

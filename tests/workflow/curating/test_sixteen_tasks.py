@@ -12,7 +12,7 @@ from imarena.routing.forms import forms
 from imarena.storage import open_workspace
 from imarena.studio import entries, is_photo, photos, render_picture
 from tests.command import Imarena
-from tests.curation_library import HEADER, make_instructions
+from tests.small_data.curation_library import HEADER, make_instructions
 
 INSTRUCTIONS = (
     ("exposure", "The dandelion photo is far too dark. Correct its exposure.", "exposure_correction", "nature"),

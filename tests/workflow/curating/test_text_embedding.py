@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import Imarena
-from tests.curation_library import make_instructions, make_library
+from tests.small_data.curation_library import make_instructions, make_library
 
 torch = pytest.importorskip("torch", reason="needs the vision extra")
 transformers = pytest.importorskip("transformers", reason="needs the vision extra")

@@ -11,7 +11,7 @@ from PIL import Image
 from imarena.core.records import Item, Rater, Verification
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.curation_library import make_instructions, make_library, photograph
+from tests.small_data.curation_library import make_instructions, make_library, photograph
 
 CAT = ("cat", "Make the cat black.", "", "animals")
 CUP = ("cup", "Paint the cup blue.", "", "food")

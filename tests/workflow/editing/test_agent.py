@@ -13,7 +13,7 @@ from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.boards.findings import judge_driven_editors, self_judged
 from imarena.workflows.views import View
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
+from tests.servers.fake_endpoint import fake_server, point_at
 
 KEYS = (
     "edival-03", "edival-06", "cv-object-insertion-1", "cv-functional-state-change-1", "cv-text-recovery-2",

@@ -13,8 +13,8 @@ from imarena.workflows.reporting.papers.cv_arena import MAKERS
 from imarena.workflows.reporting.papers.data import PaperData
 from imarena.workflows.views import View
 from tests.command import Imarena
-from tests.docs_blocks import blocks_of
-from tests.docs_services import fitted
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import fitted
 
 SETTINGS = ["editor only", "+ understanding", "+ understanding and planning", "full agent (closed loop)"]
 

@@ -23,7 +23,7 @@ PICTURE, WORDS, REPLY = 100, 500, 350
 """Tokens: 280 x 280 pixels at 28 x 28 each; a judge whose words are not known; a reply."""
 
 
-def door(**prices: float) -> JudgeChat:
+def client(**prices: float) -> JudgeChat:
     told: dict[str, Any] = {"name": "e", "base_url": "http://localhost:1/v1", "model": "m", **prices}
     return JudgeChat(read_endpoint(told))
 
@@ -46,7 +46,7 @@ VERDICT = (2 * (WORDS + 2 * PICTURE) + 8 * REPLY) / 1e6
     ("settings", "verdicts"), [({}, 5), ({"go_back": False}, 4), ({"steps": 2}, 3), ({"stages": "plan"}, 0)]
 )
 def test_the_judge_is_asked_once_a_step_and_once_about_the_source(settings: dict[str, Any], verdicts: int) -> None:
-    made = Agent("a", StepEditor(), judge(), settings=AgentSettings(**settings), judge_door=door(**PRICED))
+    made = Agent("a", StepEditor(), judge(), settings=AgentSettings(**settings), judge_client=client(**PRICED))
     if verdicts:
         assert cost(made, 3) == pytest.approx(3 * verdicts * VERDICT, rel=1e-3)
     else:
@@ -54,23 +54,23 @@ def test_the_judge_is_asked_once_a_step_and_once_about_the_source(settings: dict
 
 
 def test_the_mind_is_asked_to_understand_and_to_plan() -> None:
-    asked = door(**PRICED)
+    asked = client(**PRICED)
     mind = ChatPlanner(asked, "m")
     characters = sum(len(_prompt(name)["system"]) + len(_prompt(name)["ask"]) for name in ("understand", "plan"))
     expected = 2 * (characters / 4 + 2 * PICTURE) / 1e6 + 8 * 2 * REPLY / 1e6
-    made = Agent("a", StepEditor(), judge(), mind, mind_door=asked)
+    made = Agent("a", StepEditor(), judge(), mind, mind_client=asked)
     assert cost(made) == pytest.approx(expected, rel=0.02)  # the words that are filled in are few
 
 
 def test_what_is_wrapped_is_asked_again_for_every_edit() -> None:
-    inner = BestOf("b", StepEditor(), judge(), 3, judge_door=door(**PRICED))
+    inner = BestOf("b", StepEditor(), judge(), 3, judge_client=client(**PRICED))
     assert cost(inner) == pytest.approx(3 * VERDICT, rel=1e-3)
     outer = Agent("a", inner, judge(), settings=AgentSettings(steps=2))
     assert cost(outer) == pytest.approx(6 * VERDICT, rel=1e-3)
 
 
 def test_a_price_that_is_not_known_is_not_made_up() -> None:
-    found = estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3, judge_door=door()), [PLACE])
+    found = estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3, judge_client=client()), [PLACE])
     assert found is not None
     assert found.cost_usd is None
     assert "input_usd_per_million" in found.basis
@@ -82,7 +82,7 @@ def test_a_door_does_not_wait_for_ever_for_what_another_one_held() -> None:
     async def asked() -> None:
         budget = Budget(1.0)
         elsewhere = budget.reserve(0.9)
-        judging = JudgeChat(door(**PRICED).endpoint, budget)
+        judging = JudgeChat(client(**PRICED).endpoint, budget)
 
         async def chat(prompt: ChatPrompt) -> ChatAnswer:
             budget.reserve(0.5)

@@ -12,7 +12,7 @@ import pytest
 from imarena.core.records import Evidence, Output, Trace
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
+from tests.servers.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
 FOREVER = ("-o", "success_score=100000", "-o", "go_back=false")
 """No picture of the fake server reaches that score: every output takes all steps."""

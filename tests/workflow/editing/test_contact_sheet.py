@@ -15,8 +15,8 @@ from imarena.core.records import Item, Turn
 from imarena.reports.contact_sheet import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
 from imarena.storage import init_workspace
 from tests.command import Imarena
-from tests.fake_pictures_server import filled
 from tests.samples import kept
+from tests.servers.fake_pictures_server import filled
 
 GATED = """
 import pathlib, time

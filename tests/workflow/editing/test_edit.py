@@ -10,8 +10,8 @@ from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.wiring.editors import wire_editors
 from tests.command import Imarena
-from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 from tests.samples import kept
+from tests.servers.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 from tests.workflow.editing.edited import outputs
 
 

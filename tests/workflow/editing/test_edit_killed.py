@@ -13,7 +13,7 @@ import pytest
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
+from tests.servers.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from imarena.core.records import Item, Output, Status, Turn
 from imarena.editors.advice import ADVICE
 from imarena.storage import init_workspace, open_workspace
 from tests.command import Imarena
-from tests.fake_pictures_server import TABLES, add_editors, filled
 from tests.samples import kept, png
+from tests.servers.fake_pictures_server import TABLES, add_editors, filled
 from tests.workflow.editing.edited import outputs, statuses
 
 FUNCTION = """

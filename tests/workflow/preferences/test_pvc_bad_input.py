@@ -10,7 +10,7 @@ from PIL import Image
 
 from imarena.preferences import read_pair_file
 from tests.command import Imarena
-from tests.pair_scenes import DAMAGE, Pixels, edited, scene, write_arena
+from tests.small_data.pair_scenes import DAMAGE, Pixels, edited, scene, write_arena
 
 EDITORS = tuple(DAMAGE)
 

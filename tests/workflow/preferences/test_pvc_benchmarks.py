@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.command import Imarena
-from tests.pair_scenes import edited, png_bytes, scene
+from tests.small_data.pair_scenes import edited, png_bytes, scene
 
 PAIRS = 3
 WORDS = "make the tile blue"

@@ -13,7 +13,7 @@ from imarena.images import EDIT_BOXES, boxes_in
 from imarena.preferences import PreferencePair, read_pair_file
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.pair_scenes import DAMAGE, SIZE, scene, write_arena
+from tests.small_data.pair_scenes import DAMAGE, SIZE, scene, write_arena
 
 
 def _made(imarena: Imarena, folder: Path, **options: Any) -> Path:

@@ -17,8 +17,8 @@ from imarena.clients.fake_answers import ChatQuery
 from imarena.core.ids import sha256_hex
 from imarena.images.prepare import prepare_with
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.pair_scenes import edited, png_bytes, scene
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.pair_scenes import edited, png_bytes, scene
 
 PAIRS = 4
 WORDS = "make the tile blue"

@@ -30,8 +30,8 @@ def _imarena(folder: Path, *arguments: str, code: int = 0) -> str:
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace, its pairs as chats, and a tiny model."""
-    from tests.pair_scenes import write_arena
-    from tests.tiny_vision_models import make_qwen3_vl
+    from tests.models.tiny_vision_models import make_qwen3_vl
+    from tests.small_data.pair_scenes import write_arena
 
     folder = tmp_path_factory.mktemp("pvc")
     write_arena(folder / "arena", items=2)

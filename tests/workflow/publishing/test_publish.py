@@ -12,8 +12,8 @@ import yaml
 from imarena.core.records import Item, Judgment, Output, Rater, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
 from tests.command import Imarena
-from tests.docs_blocks import blocks_of
-from tests.docs_services import Stage
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import Stage
 from tests.workflow.publishing.published import (
     LOCAL,
     SECRETS,

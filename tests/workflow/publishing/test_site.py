@@ -13,7 +13,7 @@ from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Turn
 from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.samples import item, judgment, output
-from tests.site_arena import EDITORS, RATER, fill_site_arena
+from tests.small_data.site_arena import EDITORS, RATER, fill_site_arena
 
 
 @pytest.fixture(scope="module")

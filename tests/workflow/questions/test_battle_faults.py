@@ -12,8 +12,8 @@ from imarena.storage import open_workspace
 from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.views import View
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 ALL = (
     "rate_limited", "server_error", "hang", "cut_off", "disconnect", "wrong_json", "refusal", "filtered", "empty", "slow",

@@ -15,8 +15,8 @@ import pytest
 from imarena.core.records import Judgment, Reply, Run, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 BATTLE = ("battle", "--judge", "genarena", "--yes")
 QUESTIONS = 48

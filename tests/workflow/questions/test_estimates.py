@@ -27,8 +27,8 @@ def estimated(past: list[Usage], n: int = 80, *, local: bool = False, kind: str 
         max_concurrency=4,
         requests_per_minute=rpm or None,
     )
-    door = JudgeChat(endpoint, None, {"local_model": "folder"} if local else None)
-    wired = WiredJudge(JUDGES.get(kind)({"model": "some-vlm"}, door), kind, "pointwise", door=door)
+    client = JudgeChat(endpoint, None, {"local_model": "folder"} if local else None)
+    wired = WiredJudge(JUDGES.get(kind)({"model": "some-vlm"}, client), kind, "pointwise", client=client)
     return estimate_sizes(wired, [SIZE] * n, [(None, usage) for usage in past], 0, concurrency=wired.concurrency)
 
 

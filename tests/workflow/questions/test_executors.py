@@ -16,10 +16,10 @@ import pytest
 from imarena.core.records import Evidence, Judgment, Output
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_blocks import blocks_of
-from tests.docs_services import fitted
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import fitted
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 RAY = pytest.param("ray", marks=pytest.mark.ray)
 COMMANDS: dict[str, tuple[str, ...]] = {

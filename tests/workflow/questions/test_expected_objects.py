@@ -13,8 +13,8 @@ from imarena.storage import Workspace, open_workspace
 from imarena.workflows.questions.expected_objects import KIND, expected_objects, objects_question
 from tests import samples
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 GENERATION = "A cat on a red sofa"
 
@@ -24,7 +24,7 @@ def answer(query: ChatQuery) -> str:
     if "objects" in json.dumps(query.schema or {}):
         count = len(query.images)
         return json.dumps({"objects": [{"name": f"thing with {count} pictures", "present": True}, "old hat"]})
-    from tests.fake_endpoint import answer as usual
+    from tests.servers.fake_endpoint import answer as usual
 
     return usual(query)
 

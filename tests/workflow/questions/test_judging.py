@@ -12,14 +12,14 @@ from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, S
 from imarena.storage import open_workspace
 from imarena.workflows.boards import BoardQuery, Boards
 from imarena.workflows.questions.judging_runs import plan_scores
-from imarena.workflows.views import EARLIER, Kind, View
+from imarena.workflows.views import EARLIER, BattleKind, View
 from imarena.workflows.wiring.judges import EndpointArguments
 from tests import samples
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
-KINDS: tuple[Kind, ...] = ("compared", "scored")
+KINDS: tuple[BattleKind, ...] = ("compared", "scored")
 
 
 @pytest.fixture(scope="module")

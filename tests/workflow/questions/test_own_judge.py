@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from tests.command import Imarena
-from tests.docs_blocks import blocks_of
-from tests.docs_services import Stage, add_people, block_with
-from tests.small_arena import make_arena
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import Stage, add_people, block_with
+from tests.small_data.small_arena import make_arena
 
 CODE = block_with("write-your-own-judge.md", "def make_brightness")
 

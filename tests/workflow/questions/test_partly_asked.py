@@ -21,7 +21,7 @@ from imarena.workflows.questions.report import JudgeReport
 from imarena.workflows.studies.probe import judge_probes
 from imarena.workflows.studies.probe_run import plan_probe, run_probe
 from imarena.workflows.wiring.judges import EndpointArguments, WiredJudge, wire_judge
-from tests.small_arena import make_arena
+from tests.small_data.small_arena import make_arena
 
 SEMANTIC = {"editing_success": 8, "over_editing": 6, "reasons": "."}
 QUALITY = {"naturalness": 7, "artifacts": 9, "reasons": "."}

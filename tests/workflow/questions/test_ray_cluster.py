@@ -17,9 +17,9 @@ import pytest
 from imarena.core.records import Judgment, Status
 from imarena.engine.ray_images import LARGE, ImageReceiver, ImageSender
 from imarena.storage import open_workspace
-from tests.docs_blocks import blocks_of
-from tests.docs_services import fitted
-from tests.small_arena import make_arena
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import fitted
+from tests.small_data.small_arena import make_arena
 
 JUDGE = """
 import os, time

@@ -15,8 +15,8 @@ from imarena.storage import open_workspace
 from imarena.workflows.serving.judge_monitor import judge_health
 from imarena.workflows.serving.leaderboards import Leaderboards
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 LIST = """
 name: tiny

@@ -27,8 +27,8 @@ from imarena.workflows.questions.sampling import (
 )
 from imarena.workflows.views import View
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 
 def board(items: int, editors: int, missing: frozenset[tuple[int, int]] = frozenset()) -> ShowableOutputs:

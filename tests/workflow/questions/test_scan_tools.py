@@ -20,7 +20,7 @@ from imarena.vision.picture_tools import PICTURE_TOOLS
 from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests import samples
 from tests.command import ROOT, Imarena
-from tests.small_arena import make_arena
+from tests.small_data.small_arena import make_arena
 
 COUNT = 10_000
 WORKERS = 2
@@ -79,7 +79,7 @@ def test_a_killed_scan_of_10_000_pictures_goes_on_where_it_stopped(imarena: Imar
     log = tmp_path / "log"
     words = ["-w", str(tmp_path / "a"), "--json", "scan", "--tool", "colours", "--executor", "processes"]
     environment = {**os.environ, "LOGGED_SCAN": str(log), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    command = [sys.executable, "-m", "tests.logged_scan", *words]
+    command = [sys.executable, "-m", "tests.workflow.questions.logged_scan", *words]
     kept: list[tuple[set[str], int]] = []  # after each kill: what is stored, and how much had been computed
     for asked in (1500, 4000):
         running = subprocess.Popen(

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 import imarena as package
 from imarena.core.records import Status
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server
+from tests.servers.fake_endpoint import fake_server
 
 ORDER = "make the box blue"
 

@@ -14,7 +14,7 @@ from imarena.storage.database import connect, reading
 from imarena.workflows.questions import shared_work
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 WORK = [f"work_{number}" for number in range(4)]
 LIFE_S = 0.5

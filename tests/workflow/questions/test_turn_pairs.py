@@ -15,8 +15,17 @@ from imarena.storage import open_workspace
 from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.sheets import write_sheet
 from imarena.workflows.views import ONE_SIDE, View, common_turn
-from tests.chained_arena import APART, SHOWN, STEPS, make_chained, old_judgments, old_votes, pair_of, tasks_of
 from tests.command import Imarena
+from tests.small_data.chained_arena import (
+    APART,
+    SHOWN,
+    STEPS,
+    make_chained,
+    old_judgments,
+    old_votes,
+    pair_of,
+    tasks_of,
+)
 
 WITNESS = '''
 from imarena.core.protocols import Verdict

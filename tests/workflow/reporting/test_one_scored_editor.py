@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.command import Imarena
-from tests.small_arena import make_arena
+from tests.small_data.small_arena import make_arena
 
 
 def test_scores_of_one_editor_do_not_break_the_report(imarena: Imarena, tmp_path: Path) -> None:

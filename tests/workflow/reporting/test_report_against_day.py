@@ -14,8 +14,8 @@ from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import BoardQuery, Boards
 from imarena.workflows.reporting.changes import BoardChanges, ModelChange, _section, changes_section
 from imarena.workflows.views import View
-from tests.docs_blocks import blocks_of
-from tests.docs_services import Stage
+from tests.cross_cutting.docs.blocks import blocks_of
+from tests.cross_cutting.docs.services import Stage
 
 DAY = "2026-11-01"
 BEFORE = datetime(2026, 10, 31, 23, 59, 59, tzinfo=UTC)

@@ -7,6 +7,7 @@ from pathlib import Path
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Turn
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.reporting import write_report
+from tests.command import Imarena
 from tests.samples import kept
 
 EDITORS = ("ash", "elm", "fir")
@@ -69,3 +70,32 @@ def test_bad_outputs_are_worst_and_never_best(tmp_path: Path) -> None:
     assert not re.search("^## Best outputs", text, re.MULTILINE)
     worst = text[text.index("## Worst outputs") :]
     assert "took 0% of the points in 2 battles" in worst
+
+
+def test_verdicts_on_outputs_without_editor_names_point_to_align(imarena: Imarena, tmp_path: Path) -> None:
+    """As in GenAI-Bench: the judge compared two outputs of each item, and nobody knows which editors made them."""
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        item = Item(dataset="d", key="i", turns=(Turn(instruction="red"),), sources=(kept(workspace, 0),))
+        left, right = (Output(item_id=item.item_id, editor=None, image=kept(workspace, 100 + n)) for n in (1, 2))
+        about = {"item_id": item.item_id, "left_id": left.output_id, "right_id": right.output_id}
+        workspace.store.add([item, left, right])
+        workspace.store.add([Judgment(work_id="w", judge="robot", preference=Outcome.LEFT, **about)])
+    for words in (("rank",), ("rank", "--source", "people"), ("site", "site")):
+        error = imarena("-w", root, *words, code=2).err
+        assert "The outputs have no editor names, so they cannot be ranked." in error
+        assert "imarena align" in error
+        assert "imarena judge" not in error
+    imarena("-w", root, "report", "out", "--gallery", 0)
+    assert "The outputs have no editor names" in (tmp_path / "out" / "report.md").read_text().splitlines()[2]
+
+
+def test_the_next_step_fits_what_is_missing(imarena: Imarena, tmp_path: Path) -> None:
+    init_workspace(tmp_path / "empty").close()
+    for command in (("rank",), ("site", "site")):
+        error = imarena("-w", "empty", *command, code=2).err
+        assert "The workspace has no items yet.\nImport a benchmark" in error
+    report_of(tmp_path / "w", None)
+    people = imarena("-w", "w", "rank", "--source", "people", code=2).err
+    assert "imarena campaign create NAME" in people
+    assert "imarena judge" not in people

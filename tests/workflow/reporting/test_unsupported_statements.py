@@ -82,7 +82,7 @@ def test_models_without_names_are_the_reason_for_no_board(imarena: Imarena, tmp_
             )
             workspace.store.add([left, right, samples.vote(rater, left, right, key=item.key)])
             workspace.store.add([samples.judgment(left, right, item.key)])
-    reason = "do not name the models that made them, so the models cannot be ranked"
+    reason = "have no editor names, so they cannot be ranked"
     for words in (("rank",), ("site", tmp_path / "site", "--licence", "CC0-1.0")):
         ended = imarena("-w", "w", *words, code=None)
         assert ended.code == 2

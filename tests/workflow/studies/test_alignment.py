@@ -216,8 +216,30 @@ def test_align_prints_a_conclusion(imarena: Imarena, tmp_path: Path) -> None:
     )
     assert nobody.endswith("60 outputs). Its interval contains 0.")
     reversed_scale = conclude({"anti": -1, "dull": -7}, "--compare")
-    assert not re.search("agrees best|agree equally", reversed_scale)
+    assert not re.search("agrees best|which of", reversed_scale)
     assert conclude(two, "--by", "model") == ""
+
+
+def test_a_correlation_that_two_tasks_raise_gets_a_warning(imarena: Imarena, tmp_path: Path) -> None:
+    """Within each task the judge follows nothing; one task has higher scores and higher ratings."""
+    rows = [(f"u{n}", task, base + n * 7 % 20, base + n * 9 % 20) for task, base in (("A", 0), ("B", 100))
+            for n in range(20)]  # fmt: skip
+    for name, column, head in (
+        ("scores", 2, "unit,model,task,judge,score"),
+        ("ratings", 3, "unit,model,task,rater,value"),
+    ):
+        lines = [f"{row[0]},m,{row[1]},x,{row[column]}" for row in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    words = ("align", "--from", "scores.csv", "--against", "ratings.csv", "--rounds", 0)
+    found = imarena(*words, "--json").json
+    (group,), by_task = found["groups"], imarena(*words, "--by", "task", "--json").json
+    assert group["n_tasks"] == 2
+    assert group["within_tasks"] == pytest.approx(by_task["averages"][0]["spearman"])
+    assert (
+        f"x {group['within_tasks']:.2f} instead of {group['spearman']:.2f} (`imarena align --by task`)"
+        in found["conclusion"]
+    )
+    assert "differences between the tasks raise them" in imarena(*words).out
 
 
 def test_the_missing_column_and_the_warning_agree(imarena: Imarena, tmp_path: Path) -> None:
@@ -289,8 +311,8 @@ def test_no_judge_is_best_where_none_agrees() -> None:
 def test_judges_that_look_equal_are_equal_unless_the_test_says_otherwise() -> None:
     lines = (line_of("q", 0.604, low=0.4), line_of("p", 0.601, low=0.4))
     equal = (
-        "p and q agree equally with people (Spearman correlation 0.60; p: 95% interval 0.40 to 0.80, 80 outputs; "
-        "q: 95% interval 0.40 to 0.81, 80 outputs)."
+        "Not enough evidence to say which of p and q agrees best with people (Spearman correlation 0.60; "
+        "p: 95% interval 0.40 to 0.80, 80 outputs; q: 95% interval 0.40 to 0.81, 80 outputs)."
     )
     assert conclude_scores(*lines) == conclude_scores(*lines, tested=(80, 0.604, 0.601, 0.6)) == equal
     assert conclude_scores(*lines, tested=(80, 0.604, 0.601, 0.01)).startswith("q agrees best with people (")
@@ -299,7 +321,7 @@ def test_judges_that_look_equal_are_equal_unless_the_test_says_otherwise() -> No
 def test_a_judge_with_few_outputs_is_not_the_best() -> None:
     assert conclude_scores(line_of("few", 1.0, 6), line_of("full", 0.5, low=0.3), tested=(6, 1.0, 0.5, 0.002)) == (
         "full: Spearman correlation with people 0.50, 95% interval 0.30 to 0.70, 80 outputs. "
-        "few has only 6 outputs, another judge 80: too few to compare it."
+        "Too few to compare with the judge that has 80 outputs: few (6 outputs)."
     )
     assert "both have only 6 outputs" in conclude_scores(
         line_of("a", 0.9, 6), line_of("b", 0.5, 6), tested=(6, 0.9, 0.5, 0.01)
@@ -313,7 +335,7 @@ def test_a_test_on_common_outputs_says_so() -> None:
         "the next is full (0.50, 95% interval 0.30 to 0.70, 80 outputs). "
         "On the 60 outputs that both have (part 0.70, full 0.75), where full is better, "
         "the difference is significant (p = 0.03 with Holm's correction). "
-        "Not enough data on flat: the judge's scores are constant. part has only 60 outputs, another judge 80."
+        "Not enough data on flat: the judge's scores are constant."
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from tests.command import Imarena
-from tests.small_arena import make_arena, write_folders
+from tests.small_data.small_arena import make_arena, write_folders
 
 ITEMS = 8
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from imarena.stats import compare_points
 from tests.command import Imarena
-from tests.small_arena import make_arena, write_folders
+from tests.small_data.small_arena import make_arena, write_folders
 
 EXACT, RETURNS = "data/outputs/studio-exact", "data/outputs/studio-returns-input"
 ITEMS = ("--items", "data/items.csv")

@@ -11,7 +11,7 @@ from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.studies.health_data import JudgeAnswers
 from tests import samples
 from tests.command import Imarena
-from tests.small_arena import make_arena
+from tests.small_data.small_arena import make_arena
 
 PAIRS = 20
 
@@ -83,6 +83,29 @@ def test_known_verdicts_give_known_figures(imarena: Imarena, arena: Path) -> Non
     assert {line["value"] for line in bands.values()} == {1.0}
     assert sum(line["n"] for line in bands.values()) == PAIRS
     assert {"decisive_accuracy basic", "decisive_accuracy reasoning"} <= found.keys()
+
+
+def test_ratings_without_votes_give_agreement_by_score_gap(imarena: Imarena, tmp_path: Path) -> None:
+    """Ten pairs with a small gap, five of them as people rate them, and ten with a large gap, all as people rate them."""
+    rater = Rater(rater_id="r")
+    records: list[Record] = [rater]
+    for n in range(PAIRS):
+        item = Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),))
+        better, worse = samples.output(item, "alpha"), samples.output(item, "beta")
+        gap = 30 if n < 10 else 400
+        records += [item, better, worse, rating(rater, better, 0.9), rating(rater, worse, 0.2)]
+        records += [score(better, 500 + (-gap if n < 5 else gap)), score(worse, 500)]
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    found = lines(imarena("-w", "a", "--json", "health").json)
+    assert found["agreement 0 to 50"]["value"] == pytest.approx(0.5)
+    assert found["agreement 0 to 50"]["n"] == 10
+    assert found["agreement 200 and more"]["value"] == 1.0
+    assert "pairs of people's mean ratings" in imarena("-w", "a", "health").out
+    imarena("-w", "a", "report", "out", "--gallery", 0)
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "Is a larger score gap a surer verdict?" in text
+    assert "agreement by score gap: not available" not in text
 
 
 def test_the_figures_come_as_latex(imarena: Imarena, arena: Path) -> None:

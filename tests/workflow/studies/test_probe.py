@@ -17,8 +17,8 @@ from imarena.judges.injection import CONTROL, injections
 from imarena.storage import open_workspace
 from imarena.workflows.studies.probe import KIND
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
+from tests.servers.fake_endpoint import fake_server, point_at
+from tests.small_data.small_arena import make_arena
 
 TEXTS = len(injections())
 GULLIBLE = "tests.workflow.studies.test_probe:gullible"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from imarena.cli.app import app
 from imarena.workflows.upkeep import cluster_check
 from imarena.workflows.upkeep.cluster_check import NodeFacts, node_facts
-from tests.s3 import new_bucket
+from tests.servers.s3 import new_bucket
 
 HERE = node_facts("", "")
 

@@ -1,5 +1,6 @@
 """A workspace of an older schema comes up, with all that it holds."""
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from imarena.core.records import Assignment, Item, Vote
 from imarena.storage import migrate, open_workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
+from imarena.workflows.upkeep import upgrade_workspace
 from tests.command import Imarena
 from tests.fixtures.old_workspaces import load_sqlite
 
@@ -33,6 +35,39 @@ def test_an_old_workspace_is_upgraded_after_a_backup(tmp_path: Path, imarena: Im
     assert imarena("-w", root, "--json", "verify", "--deep").json
     again = imarena("-w", root, "--json", "upgrade").json
     assert again["from"] == again["to"]
+
+
+def test_the_backup_of_an_upgrade_holds_no_images_and_can_be_restored(tmp_path: Path, imarena: Imarena) -> None:
+    """Migrations do not change images; if they are gone at the restore, it says so."""
+    root = load_sqlite("0001", tmp_path / "old")
+    ended = imarena("-w", root, "upgrade", "--backup-to", tmp_path / "safe")
+    assert "The backup of the database is in" in " ".join(ended.out.split())
+    assert not (tmp_path / "safe" / "blobs").exists()
+    imarena("-w", tmp_path / "back", "restore", tmp_path / "safe")
+    imarena("-w", tmp_path / "back", "upgrade", "--no-backup")
+    assert imarena("-w", tmp_path / "back", "--json", "verify", "--deep").json["clean"]
+    shutil.rmtree(root)
+    lacking = imarena("-w", tmp_path / "again", "restore", tmp_path / "safe", code=3)
+    assert "This backup holds the database only" in " ".join(lacking.out.split())
+    assert str(root / "blobs") in "".join(lacking.out.split("\n"))
+
+
+def test_an_upgrade_can_leave_the_backup_out(tmp_path: Path, imarena: Imarena) -> None:
+    root = load_sqlite("0001", tmp_path / "old")
+    both = imarena("-w", root, "upgrade", "--no-backup", "--backup-to", tmp_path / "safe", code=2)
+    assert "contradict" in both.err
+    done = imarena("-w", root, "--json", "upgrade", "--no-backup").json
+    assert (done["to"], done["backup"]) == (migrate.newest_version(), "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old"]
+
+
+def test_the_backup_of_an_upgrade_shows_its_progress(tmp_path: Path) -> None:
+    root = load_sqlite("0001", tmp_path / "old")
+    stages: list[tuple[str, int, int | None]] = []
+    upgrade_workspace(root, progress=lambda *told: stages.append(told))
+    records = [told for told in stages if told[0] == "records"]
+    assert records
+    assert all(total is not None and 0 < done <= total for _, done, total in records)
 
 
 def test_an_upgrade_names_the_damaged_record(tmp_path: Path, imarena: Imarena) -> None:

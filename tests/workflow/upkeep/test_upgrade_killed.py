@@ -21,7 +21,7 @@ from imarena.storage.backup import backup, restore, snapshots
 from tests.command import Imarena, run_to_step
 from tests.fixtures.old_workspaces import VERSIONS, load_sqlite, move_to_postgres, rows_of
 from tests.killed import BATCH, moments
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 OLDER = [version for version in VERSIONS if version != migrate.newest_version()]
 COPIES = 10 * BATCH

@@ -21,7 +21,7 @@ from tests.fixtures.old_workspaces import (
     plain_board,
     rows_of,
 )
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -13,7 +13,7 @@ from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.safetensors_file import StoredTensor, write_safetensors
 from tests.command import Imarena
 from tests.conftest import ROOT
-from tests.torch_pickles import call, state_dict, text, write_pt
+from tests.models.torch_pickles import call, state_dict, text, write_pt
 
 
 @pytest.fixture

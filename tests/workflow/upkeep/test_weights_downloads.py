@@ -15,8 +15,8 @@ from imarena.core.ids import sha256_hex
 from imarena.vision.model_weights.safetensors_file import StoredTensor, write_safetensors
 from imarena.vision.model_weights.torch_archive import read_torch_archive
 from tests.command import Imarena
-from tests.torch_pickles import state_dict, write_pt
-from tests.weights_server import NEWEST, WeightsServer, serve_weights, source_archive
+from tests.models.torch_pickles import state_dict, write_pt
+from tests.servers.weights_server import NEWEST, WeightsServer, serve_weights, source_archive
 
 SIGLIP = "google/siglip-base-patch16-224"
 LARGE = 3_000_000

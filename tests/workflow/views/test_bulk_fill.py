@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sqlalchemy import inspect, select
 
-from benchmarks.scale_bulk import fill_bulk
-from benchmarks.scale_workspace import fill
+from benchmarks.scale.bulk import fill_bulk
+from benchmarks.scale.fill_workspace import fill
 from imarena.storage import Workspace, init_workspace, reading, schema, verify
 from imarena.tables import large_columns
 from imarena.workflows.views import View, fetch, orders
-from tests.postgres import new_database, newest_database
+from tests.servers.postgres import new_database, newest_database
 
 BATTLES = 8_500
 """41 items: one of them has two turns, and every kind of judgment occurs."""

@@ -38,7 +38,7 @@ from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.views import View, cached, view
 from imarena.workflows.views.judgments import JudgmentColumns
 from tests import samples
-from tests.postgres import new_database
+from tests.servers.postgres import new_database
 
 FILES = {"battle-ids", "battles", "costs", "judges"}
 

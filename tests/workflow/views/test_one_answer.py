@@ -10,8 +10,8 @@ from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, 
 from imarena.storage import init_workspace, open_workspace
 from tests import samples
 from tests.command import Imarena
-from tests.workflow.active_elo.test_route import assigned, vote_all
-from tests.workflow.active_elo.test_route import fill as fill_route
+from tests.workflow.active_elo.routed_arena import assigned, vote_all
+from tests.workflow.active_elo.routed_arena import fill as fill_route
 
 EDITORS = ("a", "b")
 Row = tuple[Item, Output, Output]

@@ -30,11 +30,11 @@ def test_who_waits_for_money_learns_that_a_retry_did_not_fit() -> None:
         return ChatAnswer(Status.OK)
 
     async def both() -> tuple[BaseException | ChatAnswer, ...]:
-        door = JudgeChat(Endpoint(base_url="http://localhost/v1", model="m"), budget)
-        door._chat = chat
-        first = asyncio.create_task(door(ChatPrompt("", ())))
+        client = JudgeChat(Endpoint(base_url="http://localhost/v1", model="m"), budget)
+        client._chat = chat
+        first = asyncio.create_task(client(ChatPrompt("", ())))
         await held.wait()
-        second = asyncio.create_task(door(ChatPrompt("", ())))
+        second = asyncio.create_task(client(ChatPrompt("", ())))
         return await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), 20)
 
     assert [type(result) for result in asyncio.run(both())] == [CostLimitReached, CostLimitReached]

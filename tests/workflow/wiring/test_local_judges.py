@@ -14,8 +14,8 @@ from imarena.storage import open_workspace  # noqa: E402
 from imarena.vision import model_folder, model_label  # noqa: E402
 from tests.command import Imarena  # noqa: E402
 from tests.contract.clients import tiny_llava  # noqa: E402
-from tests.small_arena import make_arena  # noqa: E402
-from tests.tiny_encoders import make_dino  # noqa: E402
+from tests.models.tiny_encoders import make_dino  # noqa: E402
+from tests.small_data.small_arena import make_arena  # noqa: E402
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("default")]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
-from imarena.cli.options import ScoreRangeText, read_range
-from imarena.core import UserError, counted
+from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
+from imarena.core import UserError, counted, unknown_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 
 if TYPE_CHECKING:
     from imarena.core.records import Ranking
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 app = command_group("Active Elo: calibrate a judge, plan and assign votes, read them, rank again.")
 
-Judge = Annotated[
+JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="The judge whose scores are used; required if there are several judges.")
 ]
-Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: minimum score of both sides.")]
-Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: maximum score gap.")]
 Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="A method's setting, such as alpha=0.25; as `rank --set`.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
+Rounds = Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")]
 REFUSED_SHOWN = 50
 """Maximum number of refused rows to list."""
 
@@ -37,7 +35,7 @@ REFUSED_SHOWN = 50
 @app.command()
 def calibrate(
     context: typer.Context,
-    judge: Judge = None,
+    judge: JudgeOption = None,
     method: Annotated[
         str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
     ] = "isotonic",
@@ -56,17 +54,17 @@ def calibrate(
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with session_workspace(context) as workspace:
-        made = calibrate_judge(workspace, judge, fit)
-    document = made.to_json()
+        report = calibrate_judge(workspace, judge, fit)
+    document = report.to_json()
     if plot is not None:
         from imarena.reports import save_reliability
 
-        save_reliability(made.judge, document["curves"], plot)
-    warn_all(context, sentences(made.notices))
-    rows = tuple(_band(row) for row in made.tables.table)
-    ends = made.score_range.range
+        save_reliability(report.judge, document["curves"], plot)
+    warn_all(context, sentences(report.notices))
+    rows = tuple(_band(row) for row in report.tables.table)
+    ends = report.score_range.range
     title = (
-        f"Agreement of {made.judge} with people by score gap, {made.n_pairs} decided pairs; "
+        f"Agreement of {report.judge} with people by score gap, {report.n_pairs} decided pairs; "
         f"scores from {ends.low:g} to {ends.high:g}"
     )
     head = columns("gap", Column("agreement", ".3f", "undefined"), "pairs", Column("fraction", ".3f", "undefined"))
@@ -83,16 +81,16 @@ def gold(
     from imarena.workflows.active_elo import freeze_gold
 
     with session_workspace(context) as workspace:
-        held = freeze_gold(workspace, share=share, seed=seed)
-    state = "frozen" if held.new else "frozen earlier, unchanged"
-    items = counted(held.gold_items, "item")
-    emit(context, asdict(held), f"gold set of {items}, {state}")
+        frozen = freeze_gold(workspace, share=share, seed=seed)
+    state = "frozen" if frozen.new else "frozen earlier, unchanged"
+    items = counted(frozen.gold_items, "item")
+    emit(context, asdict(frozen), f"gold set of {items}, {state}")
 
 
 @app.command()
 def plan(
     context: typer.Context,
-    judge: Judge = None,
+    judge: JudgeOption = None,
     target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
     level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
     top: Annotated[int, typer.Option("--top", min=1, help="The number of top models whose order must be certain.")] = 3,
@@ -113,7 +111,7 @@ def plan(
         vote_plan = plan_votes(workspace, judge, wish, gates, deferral)
     warn_all(context, sentences(vote_plan.notices))
     wanted = vote_plan.wanted
-    rows: tuple[tuple[Cell, ...], ...] = (
+    rows: tuple[tuple[CellValue, ...], ...] = (
         ("votes so far; plus repeats and gold", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
         (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
         (
@@ -127,10 +125,10 @@ def plan(
         (f"chance that the best {len(vote_plan.top)} are in order", Number(vote_plan.top_confidence, ".3f")),
         (f"stop asking (that chance is {confidence:g} or more)", "yes" if vote_plan.stop else "no"),
     )
-    models: tuple[tuple[Cell, ...], ...] = tuple(
+    models: tuple[tuple[CellValue, ...], ...] = tuple(
         (line.model, line.rating, line.half_width_now, _number(line.votes_needed)) for line in wanted.by_model
     )
-    families: tuple[tuple[Cell, ...], ...] = tuple(
+    families: tuple[tuple[CellValue, ...], ...] = tuple(
         (line.family or "(none)", line.pairs, line.routed, line.rate) for line in vote_plan.deferral
     )
     tables = [
@@ -149,7 +147,7 @@ def plan(
 def assign(
     context: typer.Context,
     budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
-    judge: Judge = None,
+    judge: JudgeOption = None,
     policy: Annotated[
         str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
     ] = "information",
@@ -180,24 +178,24 @@ def assign(
         confidence, cost_vote, cost_judgment, paper_compat, name, seed,
     )  # fmt: skip
     with session_workspace(context) as workspace:
-        made = assign_battles(workspace, judge, request, out)
-    warn_all(context, sentences(made.notices))
-    if made.stopped:
-        message = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
+        assigned = assign_battles(workspace, judge, request, out)
+    warn_all(context, sentences(assigned.notices))
+    if assigned.stopped:
+        message = f"nothing assigned: the best {stop_top} are in order with {assigned.top_confidence:.3f}"
     else:
         message = (
-            f"{counted(made.assignments, 'assignment')} by '{policy}': "
-            f"{counted(made.battles, 'battle')}, {counted(made.repeats, 'repeat')}, "
-            f"{made.gold} gold"
+            f"{counted(assigned.assignments, 'assignment')} by '{policy}': "
+            f"{counted(assigned.battles, 'battle')}, {counted(assigned.repeats, 'repeat')}, "
+            f"{assigned.gold} gold"
         )
-        if made.for_named_raters and out is None:
+        if assigned.for_named_raters and out is None:
             message += (
                 f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
         if out is not None:
             message += f"\nThe sheet: {out}; its images: {out.with_name(out.stem + '-images')}"
-    emit(context, made.to_json(), message)
+    emit(context, assigned.to_json(), message)
 
 
 @app.command()
@@ -240,7 +238,7 @@ def ingest(
 @app.command("rerank")
 def rank_again(
     context: typer.Context,
-    judge: Judge = None,
+    judge: JudgeOption = None,
     settings: Annotated[
         str,
         typer.Option(
@@ -257,7 +255,7 @@ def rank_again(
         bool, typer.Option("--paper-compat", help="active-elo as printed: q = a, piecewise constant.")
     ] = False,
     changed: Set = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    rounds: Rounds = 1000,
     seed: Seed = 0,
 ) -> None:
     """Rank again with all votes so far, and store the boards."""
@@ -268,23 +266,23 @@ def rank_again(
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     left_out: list[str] = []
     with session_workspace(context) as workspace:
-        made = rerank(
+        rankings = rerank(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=options, paper_compat=paper_compat,
             left_out=left_out if settings == "all" else None,
         )  # fmt: skip
-    if not made:
+    if not rankings:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
-    tables = [table for name, ranking in made for table in _board_tables(name, ranking)]
-    warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in rankings], "left_out": left_out}
+    tables = [table for name, ranking in rankings for table in _board_tables(name, ranking)]
+    warn_all(context, [*left_out, *sentences(notice for _, ranking in rankings for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
 
 
 @app.command()
 def report(
     context: typer.Context,
-    judge: Judge = None,
+    judge: JudgeOption = None,
     tau: Tau = None,
     delta: Delta = None,
     out: Annotated[
@@ -298,7 +296,7 @@ def report(
         int, typer.Option("--seeds", min=0, help="Number of repetitions of the policy comparison; 0: none.")
     ] = 100,
     changed: Set = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    rounds: Rounds = 1000,
     seed: Seed = 0,
 ) -> None:
     """Report boards side by side, overall and by group, with calibration, policies, thresholds, weights and metrics."""
@@ -356,7 +354,7 @@ def _board_tables(name: str, ranking: "Ranking") -> list[Table]:
     return [replace(standings, title=title), *others]
 
 
-def _band(row: "GapRow") -> tuple[Cell, ...]:
+def _band(row: "GapRow") -> tuple[CellValue, ...]:
     end = f"below {row.high:g}" if row.high is not None else "and more"
     return f"{row.low:g}, {end}", row.agreement, row.n, row.fraction
 
@@ -366,10 +364,10 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _method(text: str) -> Any:
-    from imarena.routing import METHODS
+    from imarena.routing import CALIBRATION_METHODS
 
-    if text not in METHODS:
-        raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(METHODS)}.")
+    if text not in CALIBRATION_METHODS:
+        raise unknown_name("No calibration method", text, CALIBRATION_METHODS)
     return text
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from imarena.cli.console import emit, print_tables, session, stderr
-from imarena.cli.options import Latex, Markdown, ScoreRangeText, read_range
+from imarena.cli.options import Csv, Delta, Latex, Markdown, ScoreRangeText, Seed, Tau, read_range
 from imarena.core import UserError
 from imarena.reports import columns, interval
-from imarena.reports.tables import Cell, Column, Table, write_csv
+from imarena.reports.tables import CellValue, Column, Table, write_csv
 
 if TYPE_CHECKING:
     from imarena.workflows.active_elo import Simulation
@@ -31,8 +31,8 @@ def command(
     policies: Annotated[
         str, typer.Option("--policies", help="A list; or paper (default), all, sensitivity.")
     ] = "paper",
-    tau: Annotated[float | None, typer.Option("--tau", help="Quality gate: minimum score of both sides.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: maximum score gap.")] = None,
+    tau: Tau = None,
+    delta: Delta = None,
     deferral: Annotated[
         float, typer.Option("--deferral", help="Share of pairs that pass the gates, if no threshold is given.")
     ] = 0.337,
@@ -42,8 +42,8 @@ def command(
         float, typer.Option("--bias", min=0, help="Simulated data: spread of the judge's bias per model, in quality.")
     ] = 0.3,
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds in each seed.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed.")] = 0,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    seed: Seed = 0,
+    csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
 ) -> None:
@@ -88,9 +88,9 @@ FIGURES = ("Acc_H", "Spearman", "RankStd")
 
 
 def _table(simulation: "Simulation") -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for line in simulation.policies:
-        figures: list[Cell] = []
+        figures: list[CellValue] = []
         for figure in (line.accuracy, line.spearman, line.rank_std):
             figures += [figure.mean, interval(figure.low, figure.high)]
         rows.append((line.policy, line.aggregation, line.budget, *figures))

@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.options import AllVotes, Latex, Markdown, refuse_with_table
+from imarena.cli.options import AllVotes, Editors, Latex, Markdown, refuse_with_table
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -30,26 +30,22 @@ JudgeName = Annotated[str | None, typer.Option("--judge", help="Only verdicts of
 Dimension = Annotated[
     str | None, typer.Option("--dimension", help="Only battles about this dimension (default: overall).")
 ]
-Kind = Annotated[
+KindOption = Annotated[
     str | None,
     typer.Option(metavar="compared|scored", help="Only direct comparisons, or only battles from scores, of a judge."),
 ]
-Editors = Annotated[
-    list[str] | None,
-    typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
-]
-Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
+MethodOption = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
 BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
-Missing = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
-Interval = Annotated[
+MissingOption = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
+IntervalOption = Annotated[
     str | None,
     typer.Option(help="bootstrap, sandwich or none (default: bootstrap; sandwich for mixture and covariates)."),
 ]
 Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if known) or rater.")]
-Level = Annotated[float, typer.Option(help="Confidence level.")]
+LevelOption = Annotated[float, typer.Option(help="Confidence level.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[
     list[str] | None,
@@ -58,7 +54,7 @@ Covariate = Annotated[
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
-Columns = Annotated[
+ColumnsOption = Annotated[
     list[str] | None,
     typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
 ]
@@ -66,10 +62,10 @@ Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
 ]
-Reliability = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
+ReliabilityOption = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
-Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
+NamesOption = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV (into a file: --csv > board.csv).")]
 Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
@@ -111,26 +107,26 @@ def command(
     voters: Voters = "auto",
     judge: JudgeName = None,
     dimension: Dimension = None,
-    method: Method = "bt",
+    method: MethodOption = "bt",
     rounds: Rounds = 1000,
     seed: Seed = 0,
     by: By = None,
     both_bad: BothBad = "tie",
-    missing: Missing = "exclude",
-    interval: Interval = None,
+    missing: MissingOption = "exclude",
+    interval: IntervalOption = None,
     cluster: Cluster = None,
-    level: Level = 0.95,
+    level: LevelOption = 0.95,
     position: Position = False,
     covariate: Covariate = None,
     balanced: Balanced = False,
     anchors: Anchors = None,
     resume: Resume = None,
-    columns: Columns = None,
+    columns: ColumnsOption = None,
     labels: Labels = None,
-    reliability: Reliability = "rater",
+    reliability: ReliabilityOption = "rater",
     settings: Set = None,
     against: Against = None,
-    names: Names = None,
+    names: NamesOption = None,
     csv: CsvOut = False,
     latex: Latex = False,
     markdown: Markdown = False,
@@ -144,13 +140,13 @@ def command(
     all_votes: AllVotes = False,
     fragility: Fragility = None,
     executor: RoundsExecutor = "auto",
-    kind: Kind = None,
+    kind: KindOption = None,
     editors: Editors = None,
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
+    from imarena import ranking
     from imarena.engine import read_executor
     from imarena.ranking import Options, check_below_rules, with_settings
-    from imarena.ranking import from_tables as work
 
     check_below_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(fail_if))
@@ -167,7 +163,7 @@ def command(
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
         chosen |= {"--kind": kind is not None, "--editors": bool(editors)}
         refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
-    if source is not None and against is not None and work.is_board(source):
+    if source is not None and against is not None and ranking.is_board(source):
         if fail_if or summary:
             raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
         _compare_only(context, source, against, _pairs(names, "--names"))
@@ -183,14 +179,14 @@ def command(
         level=level,
         position=position,
         dimension_weight="balanced" if balanced else "count",
-        anchors=work.load_outside_board(anchors)[0] if anchors else {},
+        anchors=ranking.load_outside_board(anchors)[0] if anchors else {},
         fragility=fragility,
         executor=read_executor(executor),
     )
     options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
-        reading["resume"] = work.load_ranking(resume)
+        reading["resume"] = ranking.load_ranking(resume)
     unanswered: dict[frozenset[str], int] = {}
     if source is None:
         from imarena.workflows.boards import rank_workspace
@@ -204,7 +200,7 @@ def command(
         unanswered = unanswered_by_models(session(context).workspace, options, **asked) if fail_if else {}
     else:
         reading["all_votes"] = all_votes
-        boards = work.rank_file(
+        boards = ranking.rank_file(
             source,
             options,
             columns=_pairs(columns, "--columns"),
@@ -212,7 +208,7 @@ def command(
             by=by,
             **reading,
         )
-    compared = None if against is None else work.compare_boards(boards[0], against, _pairs(names, "--names"))
+    compared = None if against is None else ranking.compare_boards(boards[0], against, _pairs(names, "--names"))
     if plot is not None:
         from imarena.reports import save_plots
 
@@ -312,10 +308,10 @@ def _warn_of(boards: "list[Ranking]") -> None:
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
-    from imarena.ranking import from_tables as work
+    from imarena import ranking
 
-    ours, date = work.load_outside_board(source)
-    compared = work.compare_boards(ours, against, names)
+    ours, date = ranking.load_outside_board(source)
+    compared = ranking.compare_boards(ours, against, names)
     document = {"board": source.name, "date": date, "against": compared.to_json()}
     emit(context, document, lambda console: print_tables(console, [_comparison_table(compared)]))
 
@@ -323,11 +319,11 @@ def _compare_only(context: typer.Context, source: Path, against: Path, names: di
 def _comparison_table(compared: "OutsideComparison") -> "Table":
     """Return a table of how a board agrees with an outside one, and which models are only in one of them."""
     from imarena.reports import columns
-    from imarena.reports.tables import Cell, Column, Number, Table
+    from imarena.reports.tables import CellValue, Column, Number, Table
 
     figures = compared.figures
     dated = f" of {compared.date}" if compared.date else ""
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         ("spearman", figures.spearman),
         ("kendall", figures.kendall),
         ("pearson", figures.pearson),

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
-from imarena.cli.options import MaxCost
+from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from imarena.workflows.curating import CurationReport, RequestOutcome
 
 app = command_group("Collect, check and trace source images for a benchmark (CogRetriever).")
-Many = list[str] | None
+_Many = list[str] | None
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="The data set that the items go to.")]
-Source = Annotated[
-    Many,
+SourceOption = Annotated[
+    _Many,
     typer.Option(
         "--source", "-s",
         help="A folder or Parquet file, openverse, wikimedia, google, hf:OWNER/NAME or a [sources] table; repeatable.",
     ),
 ]  # fmt: skip
 Licence = Annotated[str, typer.Option("--licence", help="Licence of local images that state none.")]
-Pool = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
+PoolOption = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
 Rounds = Annotated[int | None, typer.Option("--rounds", min=1, help="Maximum number of rounds (T, default 4).")]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Queries per round (K, default 5).")]
 Results = Annotated[int | None, typer.Option("--results", min=1, help="Results per query (N, default 20).")]
@@ -44,11 +44,10 @@ Duplicates = Annotated[
 Describe = Annotated[
     bool, typer.Option(help="Look at local images once, so that search also finds what the tools see in them.")
 ]
-Endpoint = Annotated[
+EndpointOption = Annotated[
     str,
     typer.Option("--endpoint", help="An endpoint of imarena.toml whose model plans and scores."),
 ]
-BaseUrl = Annotated[Many, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
 
 
@@ -57,9 +56,9 @@ def run(
     context: typer.Context,
     instructions: Annotated[Path, typer.Argument(help="A table with the columns instruction, key, task and topic.")],
     dataset: Dataset = "curated",
-    source: Source = None,
+    source: SourceOption = None,
     licence: Licence = "",
-    pool: Pool = None,
+    pool: PoolOption = None,
     rounds: Rounds = None,
     queries: Queries = None,
     results: Results = None,
@@ -67,7 +66,7 @@ def run(
     min_long_side: MinSide = None,
     duplicates_in: Duplicates = "",
     describe: Describe = True,
-    endpoint: Endpoint = "",
+    endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,
@@ -78,26 +77,28 @@ def run(
     """
     from imarena.workflows.curating import read_requests
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "rounds": rounds, "queries": queries, "results_per_query": results, "threshold": threshold,
         "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
-    work = _Collection(dataset, source or [], licence, given, describe, (endpoint, base_url or [], model), max_cost_usd)
+    work = _Collection(
+        dataset, source or [], licence, options, describe, (endpoint, base_url or [], model), max_cost_usd
+    )
     _collect(context, read_requests(instructions), work)
 
 
 @app.command("base")
 def base(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
+    instruction: EditInstruction,
     query: Annotated[list[str], typer.Option("--query", "-q", help="A keyword search; repeatable.")],
     key: Annotated[str, typer.Option(help="The instruction's key in the data set.")],
     task: Annotated[str, typer.Option(help="The task of the taxonomy.")] = "",
     topic: Annotated[str, typer.Option(help="The topic.")] = "",
     dataset: Dataset = "curated",
-    source: Source = None,
+    source: SourceOption = None,
     licence: Licence = "",
-    pool: Pool = None,
+    pool: PoolOption = None,
     results: Results = None,
     threshold: Threshold = None,
     min_long_side: MinSide = None,
@@ -106,12 +107,12 @@ def base(
     """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
     from imarena.curation import CurationRequest
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "results_per_query": results, "threshold": threshold, "min_long_side": min_long_side,
         "queries": len(query),
     }  # fmt: skip
     request = CurationRequest(key, instruction, task or None, topic or None, tuple(query))
-    _collect(context, [request], _Collection(dataset, source or [], licence, given, describe, ("", [], ""), None))
+    _collect(context, [request], _Collection(dataset, source or [], licence, options, describe, ("", [], ""), None))
 
 
 @app.command("rescore")
@@ -119,11 +120,11 @@ def rescore(
     context: typer.Context,
     dataset: Annotated[str, typer.Argument(help="The data set whose stored candidates are scored again.")],
     to: Annotated[str, typer.Option("--to", help="The data set that the new pools go to.")],
-    pool: Pool = None,
+    pool: PoolOption = None,
     threshold: Threshold = None,
     min_long_side: MinSide = None,
     duplicates_in: Duplicates = "",
-    endpoint: Endpoint = "",
+    endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,
@@ -133,13 +134,13 @@ def rescore(
     from imarena.workflows.curating import rescore as score_again
     from imarena.workflows.wiring import EndpointArguments
 
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
     with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
         chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
-        settings = curation_settings(workspace, given)
+        settings = curation_settings(workspace, options)
         report = score_again(workspace, dataset, to, chosen.mind, settings, opened=chosen.opened)
     _finish(context, report)
 
@@ -183,7 +184,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport", here: str) -> None:
+def _show(console: Console, report: "CurationReport", command_line: str) -> None:
     for outcome in report.requests:
         tried = sum(outcome.outcomes.values())
         line = (
@@ -208,10 +209,10 @@ def _show(console: Console, report: "CurationReport", here: str) -> None:
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {here} curate log {key}", soft_wrap=True)
+        console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {here} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
+            f"Next: {command_line} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
+from imarena.cli.options import Verifiers
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def repair_items(
     crop: Annotated[str, typer.Option(help="Crop its image to LEFT,TOP,RIGHT,BOTTOM in pixels.")] = "",
     instruction: Annotated[str, typer.Option(help="Give it another instruction.")] = "",
     discard: Annotated[bool, typer.Option("--discard", help="Discard it permanently.")] = False,
-    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
+    verifiers: Verifiers = 2,
     threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum score of another candidate.")] = None,
     min_long_side: Annotated[int | None, typer.Option(min=16, help="Minimum long side in pixels.")] = None,
     endpoint: Annotated[str, typer.Option(help="An endpoint of imarena.toml whose model captions and scores.")] = "",
@@ -62,10 +63,10 @@ def repair_items(
     from imarena.workflows.curating import RepairChange, RepairDesk, wire_mind
     from imarena.workflows.wiring import EndpointArguments
 
-    given: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
+    options: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
     change = RepairChange(candidate, crop, instruction, discard)
     with session_workspace(context) as workspace:
-        desk = RepairDesk(workspace, dataset, given, verifiers)
+        desk = RepairDesk(workspace, dataset, options, verifiers)
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
@@ -92,7 +93,7 @@ def repair_items(
     emit(context, result.to_json(), show)
 
 
-def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", here: str) -> None:
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:
     if not entries:
         console.print(f"No item of '{dataset}' is on the repair list.")
         return
@@ -103,6 +104,6 @@ def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", her
             console.print(f"  comment: {comment}")
         console.print(f"  other candidates of its pool: {entry.candidates}")
     console.print(
-        f"Next: {here} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
+        f"Next: {command_line} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
         soft_wrap=True,
     )  # fmt: skip

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, program, session_workspace
+from imarena.cli.options import Verifiers
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def release(
     context: typer.Context,
     dataset: Dataset,
     to: Annotated[str, typer.Option("--to", help="The data set that accepted items go to.")],
-    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
+    verifiers: Verifiers = 2,
 ) -> None:
     """Copy the items that people accepted in a `check` campaign, and accepted repairs, to a data set of their own.
 
@@ -58,7 +59,7 @@ def release(
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show_release(console: Console, report: "ReleaseReport", here: str) -> None:
+def _show_release(console: Console, report: "ReleaseReport", command_line: str) -> None:
     for each in report.decisions:
         if each.decision != "accept":
             why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
@@ -70,12 +71,12 @@ def _show_release(console: Console, report: "ReleaseReport", here: str) -> None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.")
     console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.")
     for missing in report.missing:
-        lines = _next_check(missing, report, here)
+        lines = _next_check(missing, report, command_line)
         console.print("\n".join(lines), soft_wrap=True)
     if "repair" in report.counts:
-        console.print(f"Next: {here} curate repair {report.dataset}", soft_wrap=True)
+        console.print(f"Next: {command_line} curate repair {report.dataset}", soft_wrap=True)
     if report.complete and "accept" in report.counts:
-        console.print(f"Next: {here} edit --editor NAME --datasets {report.target}", soft_wrap=True)
+        console.print(f"Next: {command_line} edit --editor NAME --datasets {report.target}", soft_wrap=True)
 
 
 def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
@@ -84,7 +85,7 @@ def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
     return f"{checks} of {verifiers} checks" if partly else decision.decision
 
 
-def _next_check(missing: "MissingChecks", report: "ReleaseReport", here: str) -> list[str]:
+def _next_check(missing: "MissingChecks", report: "ReleaseReport", command_line: str) -> list[str]:
     """Return commands for the missing checks of a data set: a campaign, or more people for the open one."""
     people = "1 person" if report.verifiers == 1 else f"{report.verifiers} people"
     third = "a third person decides about disputed ones" if report.verifiers > 1 else ""
@@ -95,16 +96,16 @@ def _next_check(missing: "MissingChecks", report: "ReleaseReport", here: str) ->
             "Wait for those whom you invited, or invite one more:"
         ]
         if missing.disputed and not missing.adjudicated:
-            lines.append(f"  {here} campaign change {name} --adjudication rater")
-        return [*lines, f"  {here} campaign invite {name} --name NAME"]
+            lines.append(f"  {command_line} campaign change {name} --adjudication rater")
+        return [*lines, f"  {command_line} campaign invite {name} --name NAME"]
     name = quote("Image check" if missing.dataset == report.dataset else f"Check of {missing.dataset}")
     settle = " --adjudication rater" if report.verifiers > 1 else ""
     return [
         f"Next: let {people} check each item of '{missing.dataset}'{third and f' ({third})'}:",
-        f"  {here} campaign create {name} --kind check --dataset {quote(missing.dataset)}"
+        f"  {command_line} campaign create {name} --kind check --dataset {quote(missing.dataset)}"
         f" --raters-per-unit {report.verifiers}{settle}",
-        f"  {here} campaign invite {name} --name NAME",
-        f"  {here} serve",
+        f"  {command_line} campaign invite {name} --name NAME",
+        f"  {command_line} serve",
     ]
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import parse_pairs
+from imarena.cli.options import EditInstruction, parse_pairs
 
 if TYPE_CHECKING:
     from imarena.workflows.editing import AgentRun
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
+    instruction: EditInstruction,
     source: Annotated[
         list[str] | None,
         typer.Argument(help="The source image, then references. It may also come before the instruction."),

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
-from imarena.cli.options import Executor, MaxCost, parse_pairs
+from imarena.cli.options import ExecutorOption, MaxCost, parse_pairs
 from imarena.cli.questions.judging_options import DryRun, Yes, duration_text
-from imarena.core import UserError, counted, plural
+from imarena.core import UserError, counted, plural, suggestion, unknown_name
 from imarena.core.records import Mode
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs per item; each has the next seed.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent edits.")] = 8,
-    executor: Executor = "",
+    executor: ExecutorOption = "",
     max_cost_usd: MaxCost = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
     as_: Annotated[str, typer.Option("--as", help="Store the outputs under this editor name (one editor only).")] = "",
@@ -139,13 +139,12 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
         if name == "all":
             return tuple(_MODES.values())
         if name not in _MODES:
-            raise UserError(f"There is no mode called '{name}'.", hint=f"Known: {', '.join(_MODES)}, all.")
+            raise unknown_name("There is no mode called", name, (*_MODES, "all"))
         chosen.append(_MODES[name])
     return tuple(dict.fromkeys(chosen))
 
 
 def _connector(name: str) -> "Connector":
-    from imarena.core import suggestion
     from imarena.instructions import CONNECTORS
 
     for known in CONNECTORS:
@@ -216,7 +215,7 @@ def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 

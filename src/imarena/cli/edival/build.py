@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
-from imarena.cli.options import Executor, MaxCost
+from imarena.cli.options import ExecutorOption, MaxCost
 from imarena.core import UserError, counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from imarena.workflows.instructing import BuildPlan, BuildReport
     from imarena.workflows.wiring import JudgeChat
 
-Decomposer = Annotated[
+DecomposerOption = Annotated[
     str,
     typer.Option("--decomposer", help="How to list the objects: offline, or an endpoint of imarena.toml (a VLM)."),
 ]
@@ -33,7 +33,7 @@ def command(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Name of the data set; default: the folder's.")] = "",
     turns: Annotated[int, typer.Option("--turns", "-n", min=1, max=100, help="Instructions per image.")] = 3,
     seed: Annotated[int, typer.Option("--seed", help="Seed for drawing the chains.")] = 0,
-    decomposer: Decomposer = "offline",
+    decomposer: DecomposerOption = "offline",
     detector: DetectorName = "efficientdet",
     writer: Annotated[
         str,
@@ -50,7 +50,7 @@ def command(
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")
     ] = None,
-    executor: Executor = "",
+    executor: ExecutorOption = "",
     max_cost_usd: MaxCost = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done, with its time and cost, and store nothing.")
@@ -68,18 +68,18 @@ def command(
     budget = None if max_cost_usd is None else Budget(max_cost_usd)
     with session_workspace(context) as workspace:
         wired = wire_decomposer(workspace.settings, decomposer, detector, budget)
-        kind = executor_for(workspace.settings, executor, None if wired.door is None else decomposer)
-        door = None if writer == "offline" else _chat(workspace.settings, writer, budget)
+        kind = executor_for(workspace.settings, executor, None if wired.client is None else decomposer)
+        client = None if writer == "offline" else _chat(workspace.settings, writer, budget)
         settings = BuildSettings(
             dataset or folder.resolve().name, ChainSettings(turns, seed, _language(texts)), detector,
             licence or None, limit, keep_empty, concurrency, kind,
         )  # fmt: skip
         if dry_run:
-            plan = plan_build(workspace, folder, settings, wired, door)
+            plan = plan_build(workspace, folder, settings, wired, client)
             emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
             return
         with progress_bars("edival") as tell:
-            report = build_benchmark(workspace, folder, settings, wired, door, progress=tell)
+            report = build_benchmark(workspace, folder, settings, wired, client, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.stopped or report.failed:
         raise typer.Exit(Exit.PARTIAL)

@@ -7,13 +7,13 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.edival.build import Decomposer, DetectorName
+from imarena.cli.edival.build import DecomposerOption, DetectorName
 
 
 def command(
     context: typer.Context,
     picture: Annotated[Path, typer.Argument(help="An image file.", metavar="image")],
-    decomposer: Decomposer = "offline",
+    decomposer: DecomposerOption = "offline",
     detector: DetectorName = "efficientdet",
 ) -> None:
     """List the objects of one image as a benchmark would use them, and list those left out with the reason."""

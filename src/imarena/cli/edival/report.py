@@ -13,7 +13,7 @@ Judges = Annotated[
     list[str] | None,
     typer.Option("--judge", "-j", help="edival or edival@VERSION; repeatable. The others are compared with the first."),
 ]
-Rule = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
+RuleOption = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
 Complete = Annotated[bool, typer.Option("--complete", help="Use only images with an output at every turn.")]
 Baselines = Annotated[
     list[str] | None, typer.Option("--baseline", help="Another judge to compare with people; repeatable.")
@@ -26,7 +26,7 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write ea
 def command(
     context: typer.Context,
     judge: Judges = None,
-    overall: Rule = "per-turn",
+    overall: RuleOption = "per-turn",
     complete: Complete = False,
     baseline: Baselines = None,
     markdown: Markdown = False,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, fail, print_causes, progress_bars, session_workspace, show_names
-from imarena.cli.options import ItemColumns, parse_pairs
+from imarena.cli.options import ItemColumnsOption, parse_pairs
 from imarena.core import UserError, counted
 from imarena.core.notices import sentences
 from imarena.workflows.exchange import ImportReport
@@ -26,7 +26,7 @@ def command(
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")
     ] = None,
-    columns: ItemColumns = None,
+    columns: ItemColumnsOption = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
     """Import records. Importing twice changes nothing. Skipped rows are listed by cause (exit code 3)."""

@@ -1,12 +1,12 @@
 """``imarena publish``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, fail, progress_bars, session_workspace
+from imarena.cli.options import LicenceIfNone, NewFolder
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -18,15 +18,13 @@ _KEYS_SHOWN = 10
 
 def command(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    directory: NewFolder,
     items_only: Annotated[bool, typer.Option("--items-only", help="Publish the items alone (the default).")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Publish outputs, judgments and votes too.")] = False,
     dataset: Annotated[
         list[str] | None, typer.Option(help="Publish only the items of this data set; repeatable.")
     ] = None,
-    licence: Annotated[
-        str, typer.Option(metavar="ID", help="Licence of the items that state none, such as CC-BY-4.0.")
-    ] = "",
+    licence: LicenceIfNone = "",
     with_comments: Annotated[
         bool, typer.Option("--with-comments", help="With --all: publish the raters' comments too.")
     ] = False,
@@ -89,7 +87,7 @@ def _show(console: Console, report: "PublishReport") -> None:
     if not report.usable_items:
         console.print("No item has all its images: nobody can take part with this publication.")
     if report.without_licence:
-        console.print("If the images are yours, state their licence: --licence CC-BY-4.0")
+        console.print("If the images are yours, state their licence: --licence CC-BY-4.0 --force")
 
 
 def _show_check(console: Console, report: "ChecksumReport") -> None:

@@ -1,13 +1,13 @@
 """``imarena site``."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, progress_bars, session, session_workspace, warn
+from imarena.cli.options import LicenceIfNone, NewFolder
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    directory: NewFolder,
     title: Annotated[str, typer.Option(help="Title of the site (default: the workspace's name).")] = "",
     by: Annotated[
         list[str] | None,
         typer.Option(help="Also one board per value of this label; repeatable (default: task, topic, family, track)."),
     ] = None,
-    licence: Annotated[
-        str, typer.Option(metavar="ID", help="Licence of the items that state none, such as CC-BY-4.0.")
-    ] = "",
+    licence: LicenceIfNone = "",
     image_px: Annotated[
         int, typer.Option("--image-px", min=64, max=4096, help="Longer side of each image, in pixels.")
     ] = 480,

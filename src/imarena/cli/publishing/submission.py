@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 app = command_group("Outputs of other teams: check, make, add.")
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="One image per item, named by its key.")]
+FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="One image per item, named by its key.")]
 Items = Annotated[
     Path | None,
     typer.Option("--items", metavar="DIR", help="A folder that `publish` wrote (default: the items of the workspace)."),
@@ -28,7 +28,7 @@ AnySize = Annotated[
 
 
 @app.command("check")
-def check(context: typer.Context, folder: Folder, items: Items = None, any_size: AnySize = False) -> None:
+def check(context: typer.Context, folder: FolderArgument, items: Items = None, any_size: AnySize = False) -> None:
     """List all missing, extra, broken and wrong-size files of a folder. Exit code 3: the folder has problems."""
     report = _check(context, folder, items, any_size)
     emit(context, report.to_json(), lambda console: _show_check(console, report))
@@ -39,7 +39,7 @@ def check(context: typer.Context, folder: Folder, items: Items = None, any_size:
 @app.command("make")
 def make(
     context: typer.Context,
-    folder: Folder,
+    folder: FolderArgument,
     editor: Annotated[str, typer.Option(help="The editor's name, as a leaderboard shows it.")],
     out: Annotated[Path, typer.Option(metavar="PACK.zip", help="The file to write.")],
     items: Items = None,

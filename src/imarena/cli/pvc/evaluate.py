@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.cli.options import LatexTables
 from imarena.cli.pvc.pairs import Datasets
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def command(
     ] = "",
     rounds: Annotated[int, typer.Option("--rounds", min=100, help="Bootstrap rounds of the mean over tasks.")] = 1000,
     by_task: Annotated[bool, typer.Option("--by-task", help="Also print one row per task.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+    latex: LatexTables = False,
 ) -> None:
     """Report how far judges agree with people, by data set, dimension and task.
 

@@ -19,8 +19,8 @@ Regions = Annotated[
     Literal["auto", "objects", "changes"],
     typer.Option("--regions", help="Find edit regions by named objects, by shared changes, or the first that works."),
 ]
-Detector = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
-Segmenter = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
+DetectorOption = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
+SegmenterOption = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
 Grounding = Annotated[
     Literal["paper", "public"], typer.Option("--grounding", help="Where objects are searched for, per task.")
 ]
@@ -40,8 +40,8 @@ def make(
         Path | None, typer.Option("--rules", help="A YAML file of metrics and thresholds per task.")
     ] = None,
     regions: Regions = "auto",
-    detector: Detector = "efficientdet",
-    segmenter: Segmenter = "",
+    detector: DetectorOption = "efficientdet",
+    segmenter: SegmenterOption = "",
     grounding: Grounding = "paper",
     dimension: Annotated[
         str, typer.Option("--dimension", help="With --from votes or judgments: what the verdicts are about.")

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
-from imarena.cli.pvc.pairs import Datasets, Detector, Grounding, Regions, Segmenter, Tasks
+from imarena.cli.pvc.pairs import Datasets, DetectorOption, Grounding, Regions, SegmenterOption, Tasks
 
 
 def command(
@@ -14,8 +14,8 @@ def command(
     dataset: Datasets = None,
     task: Tasks = None,
     regions: Regions = "auto",
-    detector: Detector = "efficientdet",
-    segmenter: Segmenter = "",
+    detector: DetectorOption = "efficientdet",
+    segmenter: SegmenterOption = "",
     grounding: Grounding = "paper",
 ) -> None:
     """Find the edit region of every item and store its boxes: a campaign with `show_region` outlines them.

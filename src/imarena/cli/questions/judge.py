@@ -9,7 +9,7 @@ import typer
 from imarena.cli.console import session
 from imarena.cli.questions import judging_options
 
-Check = Annotated[
+CheckOption = Annotated[
     str,
     typer.Option(
         "--check",
@@ -20,7 +20,7 @@ Check = Annotated[
 
 
 @judging_options.with_shared_options
-def command(context: typer.Context, asked: judging_options.JudgingOptions, check: Check = "") -> None:
+def command(context: typer.Context, asked: judging_options.JudgingOptions, check: CheckOption = "") -> None:
     """Score outputs one by one. Existing judgments are kept; failures are retried."""
     from imarena.workflows.questions import plan_scores
 
@@ -35,7 +35,7 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
 
 def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: str) -> None:
     """Check a judge. Needs no workspace; inside one, its endpoints can be named."""
-    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import finish_check
     from imarena.core import FILE_NAME, Settings, load_settings
     from imarena.storage import is_workspace
     from imarena.workflows.studies import check_judge

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.console import Exit, emit, print_causes, session, session_workspace, show_names, stderr, warn
-from imarena.cli.options import Executor, MaxCost, parse_pairs
+from imarena.cli.options import BaseUrl, Editors, ExecutorOption, MaxCost, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
 
@@ -33,18 +33,14 @@ Judges = Annotated[
 ]
 Listing = Annotated[bool, typer.Option("--list", help="List the judges.")]
 EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
-BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[
     str,
     typer.Option("--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."),
 ]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
-Editors = Annotated[
-    list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas.")
-]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
 Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation before spending money.")]
@@ -65,7 +61,7 @@ class ChosenOptions:
     option: Option = None
     yes: Yes = False
     dry_run: DryRun = False
-    executor: Executor = ""
+    executor: ExecutorOption = ""
 
     def endpoint_arguments(self) -> Any:
         """Return the arguments for `wire_judge`."""
@@ -96,7 +92,7 @@ class JudgingOptions(ChosenOptions):
     editors: Editors = None
     datasets: Datasets = None
     tasks: Tasks = None
-    limit: Limit = None
+    limit: LimitOption = None
     repeats: Repeats = 1
     listing: Listing = False
 

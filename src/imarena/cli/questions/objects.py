@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session_workspace
-from imarena.cli.options import MaxCost
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.options import BaseUrl, MaxCost
+from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
     from imarena.workflows.questions import ListedObjects
@@ -19,17 +19,17 @@ SHOWN = 5
 
 def command(
     context: typer.Context,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    datasets: asking.Datasets = None,
-    tasks: asking.Tasks = None,
-    concurrency: asking.Concurrency = None,
+    endpoint: judging_options.EndpointName = "",
+    base_url: BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    datasets: judging_options.Datasets = None,
+    tasks: judging_options.Tasks = None,
+    concurrency: judging_options.Concurrency = None,
     max_cost_usd: MaxCost = None,
-    option: asking.Option = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
+    option: judging_options.Option = None,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
 ) -> None:
     """List the objects that a correct output shows, for raters to tick and judges to see.
 
@@ -39,19 +39,21 @@ def command(
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     with session_workspace(context) as workspace:
         wired = wire_lister(workspace.settings, chosen.endpoint_arguments(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
-        if asking.confirm_estimate(context, chosen, [job.estimate]):
-            with asking.progress_display() as watch:
+        if judging_options.confirm_estimate(context, chosen, [job.estimate]):
+            with judging_options.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
         lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
-    document = asking.run_document(chosen, [job.estimate], reports) | {"lists": [asdict(listed) for listed in lists]}
-    asking.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
+    document = judging_options.run_document(chosen, [job.estimate], reports) | {
+        "lists": [asdict(listed) for listed in lists]
+    }
+    judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
 
 
 def _show(console: Console, lists: "list[ListedObjects]") -> None:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, print_tables, progress_bars, session_workspace
-from imarena.cli.options import Executor
+from imarena.cli.options import ExecutorOption
 from imarena.cli.questions.judging_options import duration_text
 from imarena.core import counted, error_causes
 
@@ -24,7 +24,7 @@ def command(
             "--tool", "-t", help="words, objects, faces, salient, colours, quality, or a vision tool by name."
         ),
     ] = "words",
-    executor: Executor = "",
+    executor: ExecutorOption = "",
 ) -> None:
     """Read the text in every output and source image, and flag text that addresses the judge.
 

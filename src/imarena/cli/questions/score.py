@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session
-from imarena.cli.options import MaxCost
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.options import BaseUrl, MaxCost
+from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
     from imarena.reports.tables import Table
@@ -28,12 +28,12 @@ def command(
         str,
         typer.Option("--judge", "-j", help="A judge of `judge --list` or of imarena.toml, or function:MODULE:NAME."),
     ] = "builtin",
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
+    endpoint: judging_options.EndpointName = "",
+    base_url: BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
     max_cost_usd: MaxCost = None,
-    option: asking.Option = None,
+    option: judging_options.Option = None,
 ) -> None:
     """Score one edit: the score, its dimensions, the reasons, and what the judge cannot judge. Stores nothing.
 
@@ -43,7 +43,9 @@ def command(
     from imarena.workflows.questions import score_outputs, settings_at
     from imarena.workflows.wiring import wire_judge
 
-    chosen = asking.ChosenOptions(endpoint, base_url, model, api_key_env, None, max_cost_usd, option, True, False)
+    chosen = judging_options.ChosenOptions(
+        endpoint, base_url, model, api_key_env, None, max_cost_usd, option, True, False
+    )
     wired = wire_judge(settings_at(session(context).workspace), judge, chosen.endpoint_arguments(), chosen.budget())
     scores = score_outputs(wired, source, output, instruction)
     document = {"judge": wired.judge.name, "instruction": instruction, "outputs": [asdict(score) for score in scores]}

@@ -11,7 +11,7 @@ import typer
 
 from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
-from imarena.cli.rating.campaign_people import Address, CampaignName, Days, invitation_document
+from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
 from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
-Many = list[str] | None
+_Many = list[str] | None
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -35,10 +35,10 @@ def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The campaign's name.")],
     kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
-    editor: Annotated[Many, typer.Option(help="Only these editors; repeatable.")] = None,
-    dataset: Annotated[Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
-    task: Annotated[Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
-    topic: Annotated[Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
+    editor: Annotated[_Many, typer.Option(help="Only these editors; repeatable.")] = None,
+    dataset: Annotated[_Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
+    task: Annotated[_Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
+    topic: Annotated[_Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
     raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
@@ -80,13 +80,13 @@ def create(
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
         document["reasons"] = asdict(forecast)["reasons"]
-    here, unit = program(context), UNITS[plan.kind]
+    command_line, unit = program(context), UNITS[plan.kind]
     text = (
         f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
         f"({counted(plan.raters, 'rater')} per {unit}).\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))
-        + f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
-        f"      {here} serve   (starts the server that the link opens)"
+        + f"Next: {command_line} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
+        f"      {command_line} serve   (starts the server that the link opens)"
     )
     emit(context, document, text)
 
@@ -131,7 +131,7 @@ def invite(
         str, typer.Option(help="A rater named by `route assign --raters`; the link gives only their tasks.")
     ] = "",
     days: Days = 14.0,
-    address: Address = "",
+    address: AddressOption = "",
 ) -> None:
     """Create an invitation link. It is printed once; only its hash is stored."""
     from imarena.workflows.rating import invite_raters
@@ -140,13 +140,13 @@ def invite(
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with session_workspace(context) as workspace:
-        made = invite_raters(
+        invited = invite_raters(
             workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
             rater_id=rater or None,
         )  # fmt: skip
-    here = address or find_server_address(session(context).workspace)
-    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
-    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
+    server = address or find_server_address(session(context).workspace)
+    link = f"{(server or USUAL).rstrip('/')}/join{_who(person_param)}#{invited.secret}"
+    emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:  # only the link goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
@@ -154,13 +154,13 @@ def invite(
             "It works while `imarena serve` runs at this address.",
             soft_wrap=True,
         )
-        if here is None:
+        if server is None:
             stderr().print(
                 f"No server is running. If it will use another address, replace {USUAL.rstrip('/')} in the link with "
                 "that address.",
                 soft_wrap=True,
             )
-        elif "//0.0.0.0" in here or "//[::]" in here:
+        elif "//0.0.0.0" in server or "//[::]" in server:
             stderr().print("Replace the host in the link by the name under which raters reach this machine.")
 
 
@@ -174,7 +174,7 @@ def _who(param: str) -> str:
 @app.command("status")
 def status(
     context: typer.Context,
-    campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
+    campaign: CampaignOrAll = "",
 ) -> None:
     """Print the progress of campaigns, their raters and how well raters agree."""
     from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign
@@ -184,6 +184,8 @@ def status(
         reports = [campaign_status(workspace, record) for record in chosen]
 
     def show(console: Any) -> None:
+        if not reports:
+            console.print("There is no campaign. Create one: `imarena campaign create NAME`.")
         for report in reports:
             _show(console, report)
 

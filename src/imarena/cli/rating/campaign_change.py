@@ -10,13 +10,14 @@ import typer
 
 from imarena.cli.console import emit, fail, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted
+from imarena.core import counted, unknown_name
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
     from imarena.workflows.rating import KnownTaskProposal
 
 USES = ("gold", "practice", "qualification")
+_NO_ANSWERS = "Votes that agree make known answers (see --least-votes); or give the answers in a table: --from FILE."
 
 
 def change(
@@ -171,7 +172,7 @@ def known(
     if kind not in ("preference", "rating", "yes_no"):
         fail(f"There are no known answers for the kind '{kind}'.", hint="Choose preference, rating or yes_no.")
     if use not in USES:
-        fail(f"There is no use '{use}'.", hint=f"Choose one of: {', '.join(USES)}.")
+        raise unknown_name("There is no use", use, USES)
     text = _words(table)
     with session_workspace(context) as workspace:
         known_tasks = (
@@ -183,7 +184,7 @@ def known(
     chosen = known_tasks.tasks[:most]
     if to is not None:
         if not chosen:
-            fail("No task has a known answer: nothing was written.", hint="; ".join(problems))
+            fail("No task has a known answer: nothing was written.", hint="; ".join(problems) or _NO_ANSWERS)
         to.write_text(json.dumps(_settings(chosen, use), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     document: dict[str, Any] = {
         "file": None if to is None else str(to),
@@ -196,7 +197,8 @@ def known(
         for task in known_tasks.tasks:
             answer = task.known.preference or task.known.ratings or ("yes" if task.known.answer else "no")
             sides = f"{task.left} | {task.right}" if task.right else task.left
-            console.print(f"{task.item}: {sides}: {answer} ({counted(task.votes, 'vote')})", soft_wrap=True)
+            votes = f" ({counted(task.votes, 'vote')})" if task.votes else ""
+            console.print(f"{task.item}: {sides}: {answer}{votes}", soft_wrap=True)
         for problem in problems:
             console.print(problem, soft_wrap=True)
         if not known_tasks.tasks:

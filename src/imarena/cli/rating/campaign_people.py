@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from imarena.storage import StoredInvitation
 
 CampaignName = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+CampaignOrAll = Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")]
 Days = Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")]
-Address = Annotated[str, typer.Option(help="The server's address (default: the running server).")]
+AddressOption = Annotated[str, typer.Option(help="The server's address (default: the running server).")]
 LinkId = Annotated[str, typer.Argument(help="The link's id, as `campaign links` lists it.")]
 
 
 def links(
     context: typer.Context,
-    campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
+    campaign: CampaignOrAll = "",
 ) -> None:
     """List invitation links, newest first. Their secrets are not stored."""
     from imarena.workflows.rating import get_campaign, list_links
@@ -69,19 +70,19 @@ def reinvite(
     rater: Annotated[str, typer.Argument(help="The rater's id, or a name that only one rater has.")],
     campaign: Annotated[str, typer.Option(help="The campaign (default: the one they joined last).")] = "",
     days: Days = 14.0,
-    address: Address = "",
+    address: AddressOption = "",
 ) -> None:
     """Create a new link for an existing rater, who continues under the same id."""
     from imarena.workflows.rating import reinvite_rater
     from imarena.workflows.serving import USUAL, find_server_address
 
     with session_workspace(context) as workspace:
-        made = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
-    here = address or find_server_address(session(context).workspace) or USUAL
-    link = f"{here.rstrip('/')}/join#{made.secret}"
-    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
+        invited = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
+    server = address or find_server_address(session(context).workspace) or USUAL
+    link = f"{server.rstrip('/')}/join#{invited.secret}"
+    emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
-        who = made.invitation.rater_id
+        who = invited.invitation.rater_id
         stderr().print(f"Link for the rater {who}, valid for {days:g} days. It is printed only once.", soft_wrap=True)
 
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from imarena.workflows.rating import ExclusionChange
 
 RaterName = Annotated[str, typer.Argument(help="The rater's id, or name.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="The reason; stored with the decision.")]
 By = Annotated[str, typer.Option("--by", help="Your name; stored with the decision.")]
 
 
 def exclude(
     context: typer.Context,
     rater: RaterName,
-    reason: Annotated[str, typer.Option("--reason", help="The reason; stored with the decision.")],
+    reason: ReasonOption,
     since: Annotated[
         str, typer.Option("--from", help="Only votes from this day on, such as 2026-11-01, or moment (UTC).")
     ] = "",
@@ -36,7 +37,7 @@ def exclude(
 def include(
     context: typer.Context,
     rater: RaterName,
-    reason: Annotated[str, typer.Option("--reason", help="The reason; stored with the decision.")] = "",
+    reason: ReasonOption = "",
     by: By = "command line",
 ) -> None:
     """Count the votes of an excluded rater again."""

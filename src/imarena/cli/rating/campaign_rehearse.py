@@ -47,7 +47,9 @@ def rehearse(
             console.print(f"  {rater.rater_id}: {counted(rater.votes, 'vote')}, {ended}")
             for text in sentences(rater.notices):
                 console.print(f"    warning: {text}", soft_wrap=True)
-        here = f"imarena -w {quote(str(to))}"
-        console.print(f"Next: {here} serve   (its pages)\n      {here} campaign export {quote(campaign)}")
+        command_line = f"imarena -w {quote(str(to))}"
+        console.print(
+            f"Next: {command_line} serve   (its pages)\n      {command_line} campaign export {quote(campaign)}"
+        )
 
     emit(context, result.to_json(), show)

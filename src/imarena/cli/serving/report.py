@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, progress_bars, session
-from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
+from imarena.cli.options import Editors, Leaderboard, LeaderboardNames, parse_names
 
 
 def command(
@@ -21,10 +21,7 @@ def command(
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
     gallery: Annotated[int, typer.Option(min=0, help="How many items to show with all their outputs.")] = 12,
     judge: Annotated[str | None, typer.Option("--judge", "-j", help="Only boards and scores of this judge.")] = None,
-    editors: Annotated[
-        list[str] | None,
-        typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
-    ] = None,
+    editors: Editors = None,
     against: Annotated[
         str,
         typer.Option("--against", metavar="DIR|DAY", help="Show changes since a day (YYYY-MM-DD) or workspace."),

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
-from imarena.cli.options import AllVotes, Latex, Markdown, Only, refuse_with_table
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds, refuse_with_table
+from imarena.core import ROUNDS, SEED, unknown_name
 from imarena.reports.tables import write_csv
 
 
@@ -30,9 +30,9 @@ def command(
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
     ] = "fisher",
     rater_pairs: Annotated[bool, typer.Option("--rater-pairs", help="Cohen's kappa of every two raters.")] = False,
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    rounds: UnitRounds = ROUNDS,
+    seed: BootstrapSeed = SEED,
+    csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
     all_votes: AllVotes = False,
@@ -78,8 +78,8 @@ def is_partial(document: dict[str, Any]) -> bool:
 
 def find_recipe(name: str) -> Any:
     """Return a recipe for averages, by name."""
-    from imarena.stats import RECIPES
+    from imarena.stats import CORRELATION_RECIPES
 
-    if name not in RECIPES:
-        raise UserError(f"Unknown average '{name}'.", hint=f"Known: {', '.join(RECIPES)}.")
+    if name not in CORRELATION_RECIPES:
+        raise unknown_name("Unknown average", name, CORRELATION_RECIPES)
     return name

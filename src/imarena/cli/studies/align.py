@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import Latex, Markdown, Only, refuse_with_table
+from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds, refuse_with_table
 from imarena.cli.studies.agree import find_recipe, is_partial
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
@@ -70,8 +70,8 @@ def command(
             "--missing", help="Battles without a verdict of the judge are left out (exclude) or count as wrong (wrong)."
         ),
     ] = "exclude",
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
+    rounds: UnitRounds = ROUNDS,
+    seed: BootstrapSeed = SEED,
     worst: Annotated[
         int, typer.Option("--worst", min=0, help="Also list the N largest disagreements of each judge.")
     ] = 0,
@@ -79,7 +79,7 @@ def command(
         Path | None,
         typer.Option("--page", metavar="DIR", help="Write the largest disagreements with their images (default 20)."),
     ] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
 ) -> None:
@@ -163,15 +163,15 @@ def _workspace(
     with open_workspace(root) as workspace:
         columns = studies.read_aligned_columns(workspace, judges, options, only=only, people=people)
         alignment = studies.align_columns(columns, options, missing=missing)
-        made = studies.alignment_tables(alignment, options.by)
+        tables = studies.alignment_tables(alignment, options.by)
         document = {**alignment.to_json(), "conclusion": " ".join(studies.alignment_conclusions(alignment))}
         if worst.count:
             found = studies.worst_disagreements(workspace, columns, options, worst.count)
             document["worst"] = found.to_json()
-            made += disagreement_tables(found.items, found.groups)
+            tables += disagreement_tables(found.items, found.groups)
             if worst.page is not None:
                 document["page"] = str(studies.write_disagreements(workspace, found, worst.page))
-    return document, made
+    return document, tables
 
 
 def _files(
@@ -183,8 +183,8 @@ def _files(
 
     alignment = studies.align_files(from_file, against, options, only=only, missing=missing)
     if isinstance(alignment, VerdictAlignment):
-        said = studies.verdict_conclusion(alignment)
-        return {**alignment.to_json(), "conclusion": said}, studies.verdict_tables(alignment, options.by)
+        conclusion = studies.verdict_conclusion(alignment)
+        return {**alignment.to_json(), "conclusion": conclusion}, studies.verdict_tables(alignment, options.by)
     return {**alignment.to_json(), "conclusion": studies.score_conclusion(alignment)}, studies.score_tables(alignment)
 
 

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
-from imarena.cli.options import ItemColumns, MaxCost
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.options import BaseUrl, ItemColumnsOption, MaxCost
+from imarena.cli.questions import judging_options
 from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences
 from imarena.reports import columns
@@ -35,7 +35,7 @@ def command(
             help="Required: a CSV with the columns key, instruction and source; task and others are optional.",
         ),
     ] = None,
-    columns: ItemColumns = None,
+    columns: ItemColumnsOption = None,
     judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
     orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
     report: Annotated[Path, typer.Option("--report", help="Folder for the page with examples.")] = Path(
@@ -58,16 +58,16 @@ def command(
     junit: gates.JUnitFile = None,
     summary: gates.SummaryFile = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Number of items to list where the two differ most.")] = 5,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    repeats: asking.Repeats = 1,
-    concurrency: asking.Concurrency = None,
+    endpoint: judging_options.EndpointName = "",
+    base_url: BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    repeats: judging_options.Repeats = 1,
+    concurrency: judging_options.Concurrency = None,
     max_cost_usd: MaxCost = None,
-    option: asking.Option = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
+    option: judging_options.Option = None,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
 ) -> None:
     """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
 
@@ -86,7 +86,7 @@ def command(
     studies.check_level(level)
     rules = studies.read_comparison_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(rules))
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     table = studies.ComparedItems(items, ",".join(columns or ()))
@@ -105,10 +105,10 @@ def command(
             orders=parse_orders(orders),
             repeats=repeats,
         )
-        if not asking.confirm_estimate(context, chosen, [job.estimate]):
+        if not judging_options.confirm_estimate(context, chosen, [job.estimate]):
             emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
-        with asking.progress_display() as watch:
+        with judging_options.progress_display() as watch:
             comparison, done = studies.compare(workspace, sides, job, imported, watch=watch, level=level)
         page = studies.write_comparison(workspace, comparison, report)
     gate = studies.comparison_gate(comparison, rules, done)

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import Executor, MaxCost
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.options import BaseUrl, ExecutorOption, LatexTables, MaxCost
+from imarena.cli.questions import judging_options
 from imarena.cli.questions.scan import show_findings
 from imarena.core import UserError
 from imarena.core.notices import sentences
@@ -32,17 +32,17 @@ def command(
     battles: Annotated[
         bool, typer.Option("--battles", help="Probe with pairs if a judge both scores and compares.")
     ] = False,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    concurrency: asking.Concurrency = None,
-    executor: Executor = "",
-    option: asking.Option = None,
+    endpoint: judging_options.EndpointName = "",
+    base_url: BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    concurrency: judging_options.Concurrency = None,
+    executor: ExecutorOption = "",
+    option: judging_options.Option = None,
     max_cost_usd: MaxCost = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
+    latex: LatexTables = False,
 ) -> None:
     """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
 
@@ -54,7 +54,7 @@ def command(
 
     if latex and probe:
         raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run, executor
     )
     together: JudgeHealth | None = None
@@ -67,8 +67,8 @@ def command(
                 workspace, judge or ["builtin"], chosen.endpoint_arguments(), chosen.budget(), probe, battles=battles
             )
             estimates, judges = [job.estimate for job in jobs], []
-            if asking.confirm_estimate(context, chosen, estimates):
-                with asking.progress_display() as watch:
+            if judging_options.confirm_estimate(context, chosen, estimates):
+                with judging_options.progress_display() as watch:
                     reports = run_probes(workspace, jobs, watch=watch)
                 judges = [judge_probes(workspace, job.wired.judge) for job in jobs]
         else:
@@ -98,7 +98,7 @@ def command(
             show_findings(console, texts)
 
     if probe:
-        asking.finish_run(context, document, reports, dry_run, more=show)
+        judging_options.finish_run(context, document, reports, dry_run, more=show)
     else:
         emit(context, document, show)
 

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
+from imarena.cli.options import LatexTables, Leaderboard, LeaderboardNames, parse_names
 
 
 def command(
@@ -17,7 +17,7 @@ def command(
     leaderboard: Leaderboard = None,
     names: LeaderboardNames = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+    latex: LatexTables = False,
 ) -> None:
     """Compare pointwise and pairwise judging: the judge studies of GenArena on the data of a workspace.
 
@@ -36,7 +36,7 @@ def command(
             return
         for text in study.texts:
             console.print(text)
-        for place, needs, how in study.missing:
-            console.print(f"{place}: not available. It needs {needs}. Command: {how}.")
+        for paper_place, needs, how in study.missing:
+            console.print(f"{paper_place}: not available. It needs {needs}. Command: {how}.")
 
     emit(context, study.to_json(), show)

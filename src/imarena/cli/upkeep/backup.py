@@ -17,9 +17,14 @@ def command(
     from imarena.storage import backup
 
     with session_workspace(context) as workspace, progress_bars("backup") as tell:
-        made = backup(workspace, target, progress=tell)
-    document = {"snapshot": str(made.path), "records": made.records, "blobs": made.blobs, "missing": made.missing}
-    note = f" Missing: {counted(len(made.missing), 'image')}: run 'imarena verify'." if made.missing else ""
-    emit(context, document, f"Wrote {made.path} with {counted(made.blobs, 'image')}.{note}")
-    if made.missing:
+        snapshot = backup(workspace, target, progress=tell)
+    document = {
+        "snapshot": str(snapshot.path),
+        "records": snapshot.records,
+        "blobs": snapshot.blobs,
+        "missing": snapshot.missing,
+    }
+    note = f" Missing: {counted(len(snapshot.missing), 'image')}: run 'imarena verify'." if snapshot.missing else ""
+    emit(context, document, f"Wrote {snapshot.path} with {counted(snapshot.blobs, 'image')}.{note}")
+    if snapshot.missing:
         raise typer.Exit(Exit.PARTIAL)

@@ -21,13 +21,16 @@ def command(
     blobs: Annotated[
         str, typer.Option(help="Where images are stored: s3://bucket/prefix or a shared folder (default: blobs/).")
     ] = "",
+    blobs_endpoint: Annotated[
+        str, typer.Option(help="Address of an S3-compatible service (default: AWS_ENDPOINT_URL_S3, or AWS).")
+    ] = "",
 ) -> None:
     """Create a workspace: imarena.toml, arena.db and blobs/. An existing workspace is not changed."""
     from imarena.storage import init_workspace, is_workspace
 
     root = directory or session(context).workspace
     existed = is_workspace(root)
-    with init_workspace(root, name=name, url=database, blobs=blobs) as workspace:
+    with init_workspace(root, name=name, url=database, blobs=blobs, blobs_endpoint=blobs_endpoint) as workspace:
         document = {
             "workspace": str(workspace.root.resolve()),
             "database": workspace.database,

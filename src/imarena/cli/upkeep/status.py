@@ -8,7 +8,7 @@ from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.reports import columns
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 
 LISTED = 40
@@ -59,7 +59,7 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
 
 
 def _tables(summary: WorkspaceStatus) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
+    rows: list[tuple[CellValue, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
     rows.append(("different images", summary.images, f"{summary.image_bytes / 1e6:,.1f} MB"))
     tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
     if summary.items:
@@ -99,7 +99,7 @@ def _outputs(summary: WorkspaceStatus) -> Table:
         Column("no pixels", ","),
         Column("no output", wrap=True),
     )
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for name, row in summary.outputs.items():
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")

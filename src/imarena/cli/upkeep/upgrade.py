@@ -13,15 +13,21 @@ def command(
     backup_to: Annotated[
         Path | None, typer.Option(help="Folder for the backup (default: next to the workspace).")
     ] = None,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup: you have one of your own.")] = False,
 ) -> None:
-    """Upgrade a workspace to the newest schema. A backup is made first; a newer schema is refused."""
+    """Upgrade a workspace to the newest schema. The database is backed up first; a newer schema is refused."""
     from imarena.workflows.upkeep import upgrade_workspace
 
     with progress_bars("upgrade") as tell:
-        done = upgrade_workspace(session(context).workspace, backup_to, tell)
+        done = upgrade_workspace(session(context).workspace, backup_to, tell, make_backup=not no_backup)
+    kept = (
+        f"The backup of the database is in {done.backup}; it holds no images, because an upgrade does not change them."
+        if done.backup
+        else "No backup was made."
+    )
     text = (
         f"The workspace has the newest schema ({done.after})."
         if done.before == done.after
-        else f"Upgraded from schema {done.before} to {done.after}; the backup is in {done.backup}."
+        else f"Upgraded from schema {done.before} to {done.after}. {kept}"
     )
     emit(context, done.to_json(), text)

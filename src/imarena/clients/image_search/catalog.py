@@ -71,8 +71,8 @@ def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> We
     if table.kind == "huggingface":
         if not table.dataset:
             raise UserError(f"[sources.{name}] names no data set.", hint='Add dataset = "OWNER/NAME".')
-        place = {"dataset": table.dataset, "config": table.config, "split": table.split}
-        return HuggingFaceSource(name, fetcher, url, key, place=place, hub_url=table.hub_url)
+        rows = {"dataset": table.dataset, "config": table.config, "split": table.split}
+        return HuggingFaceSource(name, fetcher, url, key, dataset_rows=rows, hub_url=table.hub_url)
     if not (key and table.engine):
         raise UserError(
             f"The source '{name}' needs a key and a search engine.",

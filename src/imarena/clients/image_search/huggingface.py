@@ -26,11 +26,18 @@ class HuggingFaceSource(WebSource):
     default_url = "https://datasets-server.huggingface.co"
 
     def __init__(
-        self, name: str, fetcher: PoliteFetcher, base_url: str, token: str, *, place: dict[str, str], hub_url: str
+        self,
+        name: str,
+        fetcher: PoliteFetcher,
+        base_url: str,
+        token: str,
+        *,
+        dataset_rows: dict[str, str],
+        hub_url: str,
     ) -> None:
         """`place`: the data set, its config and its split."""
         super().__init__(name, fetcher, base_url, token)
-        self._place = place
+        self._dataset_rows = dataset_rows
         self._hub = hub_url.rstrip("/")
         self._licence: str | None = None
 
@@ -40,7 +47,7 @@ class HuggingFaceSource(WebSource):
         offset = 0
         excluded = [word.casefold() for word in query.exclude]
         while len(found) < limit:
-            asked = {**self._place, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
+            asked = {**self._dataset_rows, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
             reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(asked)}", self._headers)
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
@@ -53,17 +60,17 @@ class HuggingFaceSource(WebSource):
 
     async def load(self, found: FoundImage) -> bytes:
         """The `LoadImage` port. Image URLs expire, so the row is requested again."""
-        asked = {**self._place, "offset": found.key, "length": 1}
+        asked = {**self._dataset_rows, "offset": found.key, "length": 1}
         reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
-        place = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
-        if not place:
+        address = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
+        if not address:
             raise SourceFailure(f"{self._name} has no image in row {found.key}")
-        return await self._fetcher.image(place)
+        return await self._fetcher.image(address)
 
     async def _stated_licence(self) -> str:
         if self._licence is None:
-            card = await self._fetcher.json(f"{self._hub}/api/datasets/{self._place['dataset']}", self._headers)
+            card = await self._fetcher.json(f"{self._hub}/api/datasets/{self._dataset_rows['dataset']}", self._headers)
             stated = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
             self._licence = str(stated[0] if isinstance(stated, list) and stated else stated or "")
         return self._licence
@@ -74,10 +81,10 @@ class HuggingFaceSource(WebSource):
         own = next((words[name] for name in ("licence", "license") if words.get(name)), "")
         index = integer_at(row, "row_idx") or 0
         return FoundImage(
-            self._name, str(index), f"{self._place['dataset']}#{index}", words.get("title", ""),
+            self._name, str(index), f"{self._dataset_rows['dataset']}#{index}", words.get("title", ""),
             " ".join(value for name, value in words.items() if name not in ("title", "license", "licence", "url")),
             own or licence, "", words.get("creator") or words.get("author") or "",
-            f"{self._hub}/datasets/{self._place['dataset']}", integer_at(values, column, "width"),
+            f"{self._hub}/datasets/{self._dataset_rows['dataset']}", integer_at(values, column, "width"),
             integer_at(values, column, "height"), licence_by_filter=not own,
         )  # fmt: skip
 

@@ -68,14 +68,14 @@ class PoliteFetcher:
 
     async def image(self, url: str) -> bytes:
         """An image file, if robots.txt of its host, and of each host that a redirect leads to, permits it."""
-        here = url
+        address = url
         for _ in range(MAX_REDIRECTS + 1):
-            if not await self._permitted(here):
-                raise SourceFailure(f"robots.txt of {urlsplit(here).hostname} forbids downloading the image")
+            if not await self._permitted(address):
+                raise SourceFailure(f"robots.txt of {urlsplit(address).hostname} forbids downloading the image")
             try:
-                return (await self._get(here, {}, follow=False)).data
+                return (await self._get(address, {}, follow=False)).data
             except DownloadRedirected as moved:
-                here = moved.url
+                address = moved.url
         raise SourceFailure(f"{urlsplit(url).hostname} redirects more than {MAX_REDIRECTS} times")
 
     async def _get(
@@ -120,18 +120,18 @@ class PoliteFetcher:
     async def _permitted(self, url: str) -> bool:
         """Check robots.txt (RFC 9309): a missing file permits everything; a failing server permits nothing."""
         parts = urlsplit(url)
-        place = f"{parts.scheme}://{parts.netloc}"
-        rules = self._robots.get(place)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        rules = self._robots.get(origin)
         if rules is None:
             rules = RobotFileParser()
             try:
-                reply = await self._get(f"{place}/robots.txt", {}, type_of=_any_type, max_bytes=_MAX_ROBOTS_BYTES)
+                reply = await self._get(f"{origin}/robots.txt", {}, type_of=_any_type, max_bytes=_MAX_ROBOTS_BYTES)
                 rules.parse(reply.data.decode("utf-8", errors="replace").splitlines())
             except SourceFailure as error:
                 if error.retriable:
                     raise
                 rules.parse([])
-            self._robots[place] = rules
+            self._robots[origin] = rules
             delay = rules.crawl_delay(AGENT)
             if delay is not None:
                 self._delays[parts.netloc] = min(float(delay), _LONGEST_WAIT_S)

@@ -63,8 +63,8 @@ def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[st
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
     """Return two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
-    held = list(notices)
-    return {"warnings": sentences(held), "notices": [notice.model_dump(mode="json") for notice in held]}
+    listed = list(notices)
+    return {"warnings": sentences(listed), "notices": [notice.model_dump(mode="json") for notice in listed]}
 
 
 @cache

@@ -166,8 +166,8 @@ class BattleWriter:
 def _keep(pair: _Pair, judgment: Judgment) -> None:
     """In each order the first ok answer counts, else the newest failure, as on boards."""
     order = judgment.order or Order.UNKNOWN
-    held = pair.calls.get(order)
-    if held is None or held.status is not Status.OK:
+    known = pair.calls.get(order)
+    if known is None or known.status is not Status.OK:
         pair.calls[order] = judgment
 
 

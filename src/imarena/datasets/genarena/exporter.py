@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Archive, ImarenaError, Skip, UserError
+from imarena.core import Archive, ImarenaError, Skip, UserError, error_line, unknown_name
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
 from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, OutputLocation
@@ -58,7 +58,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
 def _dataset(archive: Archive, wanted: str | None) -> str:
     names = sorted({item.dataset for item in archive.records(Item)})
     if wanted is not None and wanted not in names:
-        raise UserError(f"There is no data set '{wanted}'.", hint=f"There are: {', '.join(names) or 'none'}.")
+        raise unknown_name("There is no data set", wanted, names)
     if wanted is None and len(names) != 1:
         raise UserError(
             "A GenArena folder holds one data set." if names else "There are no items to export.",
@@ -87,7 +87,7 @@ def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tup
             try:
                 tables[subset].add(item, index, archive)
             except (ImarenaError, OSError) as error:
-                yield Skip("items", item.key, " ".join(str(error).split()))
+                yield Skip("items", item.key, error_line(error))
     finally:
         for table in tables.values():
             table.close()
@@ -200,7 +200,7 @@ def _write_outputs(
         try:
             (folder / f"{index:06d}{suffix}").write_bytes(archive.load(output.image))
         except (ImarenaError, OSError) as error:
-            yield Skip("outputs", output.output_id, " ".join(str(error).split()))
+            yield Skip("outputs", output.output_id, error_line(error))
     for parent, known in names.items():
         (parent / NAMES_FILE).write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
 

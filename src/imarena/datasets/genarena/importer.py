@@ -149,9 +149,9 @@ def _read_table(
 
 def _provenance(values: Mapping[str, Any]) -> JsonDict:
     """Source benchmark and metadata as JSON, whatever their type in the file."""
-    kept: JsonDict = {}
+    provenance: JsonDict = {}
     if values.get("prompt_source"):
-        kept["prompt_source"] = str(values["prompt_source"])
+        provenance["prompt_source"] = str(values["prompt_source"])
     metadata = values.get("original_metadata")
     if isinstance(metadata, str):
         try:
@@ -160,8 +160,8 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
             loaded = None
         metadata = loaded if isinstance(loaded, dict | list) else metadata
     if metadata:
-        kept["original_metadata"] = json_facts(metadata)
-    return kept
+        provenance["original_metadata"] = json_facts(metadata)
+    return provenance
 
 
 def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:

@@ -163,10 +163,10 @@ def _record(
     battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall] | None, file: str, row: str, log: Log
 ) -> Iterator[Importable]:
     """The records of one battle and everything they refer to, or the reason why there are none."""
-    here = file.rpartition("/")[2]
-    home = log.homes.setdefault((battle.left, battle.right), here)
+    log_name = file.rpartition("/")[2]
+    home = log.homes.setdefault((battle.left, battle.right), log_name)
     key = f"{log.subset}/{battle.index}"
-    if home != here:
+    if home != log_name:
         yield Skip(file, row, f"the battles of '{battle.left}' and '{battle.right}' are in {home} already")
     elif log.strict and log.shelf.item_id(key) is None:
         yield Skip(file, row, f"there is no item '{key}'")

@@ -31,7 +31,32 @@ ExtraColumn = Literal["text", "image", "images"]
 """A column that is not a field of the record: text, one image (or None) or a list of images."""
 
 
-class KindWriter:
+class RowWriter:
+    """Writes rows to a Parquet file, a row group at a time."""
+
+    def __init__(self, path: Path, schema: Any, compression: Any) -> None:
+        import pyarrow.parquet as pq
+
+        self._schema = schema
+        self._writer = pq.ParquetWriter(path, schema, compression=compression)
+        self._rows: list[dict[str, Any]] = []
+        self._bytes = 0
+        """Size of the images among these rows."""
+
+    def close(self) -> None:
+        """Write the last rows and close the file."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows, self._bytes = [], 0
+
+
+class KindWriter(RowWriter):
     """Writes the records of one kind, a row group at a time.
 
     `extra` columns add what readers without this package need. With them, the schema declares its features in the
@@ -39,26 +64,20 @@ class KindWriter:
     """
 
     def __init__(self, path: Path, kind: str, extra: Mapping[str, ExtraColumn] | None = None) -> None:
-        import pyarrow.parquet as pq
-
         self._kind = kind
         self._columns = columns_of(KINDS[kind])
         self._extra = dict(extra or {})
-        self._schema = _schema(self._columns, self._extra)
         # Images are already compressed: compressing them again takes time and saves nothing.
         texts = ["id", *self._columns, *(name for name, column in self._extra.items() if column == "text")]
         compression: Any = dict.fromkeys(texts, "zstd") if self._extra else "zstd"
-        self._writer = pq.ParquetWriter(path, self._schema, compression=compression)
-        self._rows: list[dict[str, Any]] = []
-        self._bytes = 0
+        super().__init__(path, _schema(self._columns, self._extra), compression)
         self.count = 0
 
     def __enter__(self) -> "KindWriter":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._writer.close()
+        self.close()
 
     def add(self, record: Record, extra: Mapping[str, str | bytes | Sequence[bytes] | None] | None = None) -> None:
         """Append a record, with the values of its extra columns."""
@@ -86,13 +105,6 @@ class KindWriter:
             self._bytes += len(value)
             return {"bytes": value, "path": None}
         return [self._cell(data) for data in value]
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows, self._bytes = [], 0
 
 
 def columns_of(model: type[Record]) -> dict[str, str]:

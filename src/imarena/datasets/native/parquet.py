@@ -24,6 +24,7 @@ from imarena.datasets.native.columns import (
     BATCH_BYTES,
     IMAGE_BATCH,
     KindWriter,
+    RowWriter,
     columns_of,
     has_images,
     image_cells,
@@ -67,17 +68,13 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     write_manifest(directory, counts)
 
 
-class _BlobTable:
+class _BlobTable(RowWriter):
     def __init__(self, path: Path, archive: Archive) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
+        super().__init__(path, pa.schema([("sha256", pa.string()), ("data", pa.binary())]), "none")
         self._archive = archive
         self._name = path.name
-        self._schema = pa.schema([("sha256", pa.string()), ("data", pa.binary())])
-        self._writer = pq.ParquetWriter(path, self._schema, compression="none")
-        self._rows: list[dict[str, Any]] = []
-        self._bytes = 0
         self._seen: set[str] = set()
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
@@ -89,17 +86,6 @@ class _BlobTable:
             self._bytes += len(data)
             if self._bytes >= BATCH_BYTES:
                 self._flush()
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows, self._bytes = [], 0
 
 
 # ---------------------------------------------------------------- reading

@@ -6,7 +6,17 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from imarena.core import Archive, ImarenaError, Importable, Intake, InvalidImage, Skip, UserError, first_line
+from imarena.core import (
+    Archive,
+    ImarenaError,
+    Importable,
+    Intake,
+    InvalidImage,
+    Skip,
+    UserError,
+    error_line,
+    first_line,
+)
 from imarena.core.notices import Notice
 from imarena.core.records import (
     Assignment,
@@ -98,7 +108,7 @@ def first_error(error: ValueError) -> str:
         where = ".".join(str(part) for part in first["loc"])
         reason = str(first["msg"]).removeprefix("Value error, ")
         return f"{where}: {reason}" if where else reason
-    return " ".join(str(error).split())[:200]
+    return error_line(error, 200)
 
 
 class FindBlob(Protocol):

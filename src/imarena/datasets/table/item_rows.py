@@ -27,11 +27,11 @@ MAX_JSON_BYTES = 256 << 20
 _LOOKED_AT = 100
 """Number of JSON rows that are read to find the columns."""
 
-Row = tuple[str, dict[str, Any]]
+_KeyedRow = tuple[str, dict[str, Any]]
 """The location of a row, and its cells by our names."""
 
 
-def read_item_rows(path: Path, name: str, columns: ColumnNames) -> Iterator[Row | Skip]:
+def read_item_rows(path: Path, name: str, columns: ColumnNames) -> Iterator[_KeyedRow | Skip]:
     """The rows, with our column names. Raises if the whole table cannot be used."""
     ending = path.suffix.lower()
     check_table_file(path, name, parquet=ending == ".parquet")
@@ -56,7 +56,7 @@ def table_delimiter(path: Path) -> str:
         return csv_delimiter(text.readline(MAX_CELL))
 
 
-def _checked(name: str, row: Row, columns: ColumnNames) -> Row | Skip:
+def _checked(name: str, row: _KeyedRow, columns: ColumnNames) -> _KeyedRow | Skip:
     where, values = row
     try:
         check_storable(values)
@@ -65,7 +65,9 @@ def _checked(name: str, row: Row, columns: ColumnNames) -> Row | Skip:
     return where, columns.rename(values)
 
 
-def _with_known_columns(rows: Iterator[Row | Skip], name: str, columns: ColumnNames) -> Iterator[Row | Skip]:
+def _with_known_columns(
+    rows: Iterator[_KeyedRow | Skip], name: str, columns: ColumnNames
+) -> Iterator[_KeyedRow | Skip]:
     """The same rows, after checking the columns of the first ones, because JSON has no header."""
     first = list(islice(rows, _LOOKED_AT))
     have = dict.fromkeys(chain.from_iterable(row[1] for row in first if not isinstance(row, Skip)))
@@ -77,7 +79,7 @@ def _with_known_columns(rows: Iterator[Row | Skip], name: str, columns: ColumnNa
 # ---------------------------------------------------------------- JSON
 
 
-def _lines(path: Path, name: str) -> Iterator[Row | Skip]:
+def _lines(path: Path, name: str) -> Iterator[_KeyedRow | Skip]:
     with open_text(path) as text:
         number = 0
         while line := text.readline(MAX_LINE + 1):
@@ -90,7 +92,7 @@ def _lines(path: Path, name: str) -> Iterator[Row | Skip]:
                 yield _object(line, name, where)
 
 
-def _object(line: str, name: str, where: str) -> Row | Skip:
+def _object(line: str, name: str, where: str) -> _KeyedRow | Skip:
     try:
         line.encode("utf-8")
         value = json.loads(line, object_pairs_hook=_fields, parse_constant=_no_constant)
@@ -119,7 +121,7 @@ def _no_constant(name: str) -> Any:
     raise UserError(f"{name} is not JSON")
 
 
-def _entries(path: Path, name: str) -> Iterator[Row | Skip]:
+def _entries(path: Path, name: str) -> Iterator[_KeyedRow | Skip]:
     if path.stat().st_size > MAX_JSON_BYTES:
         raise UserError(
             f"{name} is larger than {MAX_JSON_BYTES >> 20} MiB, and a JSON list is read as a whole.",
@@ -139,7 +141,7 @@ def _entries(path: Path, name: str) -> Iterator[Row | Skip]:
 # ---------------------------------------------------------------- Parquet
 
 
-def _parquet(path: Path, name: str, columns: ColumnNames) -> Iterator[Row | Skip]:
+def _parquet(path: Path, name: str, columns: ColumnNames) -> Iterator[_KeyedRow | Skip]:
     schema = parquet_columns(path, name)
     columns.check(schema, name)
     labels = class_names(path)

@@ -70,15 +70,15 @@ class ItemReader:
                 continue
             self._columns.keep(column)
             if value is not None:
-                kept = json_facts(value)
-                if len(kept if isinstance(kept, str) else json.dumps(kept)) > MAX_CELL:
+                facts = json_facts(value)
+                if len(facts if isinstance(facts, str) else json.dumps(facts)) > MAX_CELL:
                     raise UserError(f"the column {column} holds more than {MAX_CELL:,} characters")
-                extra[column] = kept
+                extra[column] = facts
         return extra
 
     def _pictures(self, cells: Mapping[str, Any], role: str) -> tuple[ImageRef, ...]:
         """The images of source, source_2, ... in the order of their numbers; a cell may contain a list of them."""
-        columns = sorted((place[1], column) for column in cells if (place := numbered(column)) and place[0] == role)
+        columns = sorted((number[1], column) for column in cells if (number := numbered(column)) and number[0] == role)
         values = [value for _, column in columns for value in _listed(cells[column])]
         return tuple(self._picture(value, role) for value in values)
 
@@ -172,7 +172,7 @@ def _turn_texts(cells: Mapping[str, Any], name: str) -> list[str]:
         if any(f"{name}_{n}" in cells for n in range(2, MAX_TURNS + 2)):
             raise UserError(f"the column {name} is a list, and there are also numbered columns")
     else:
-        last = max((place[1] for column in cells if (place := numbered(column)) and place[0] == name), default=1)
+        last = max((number[1] for column in cells if (number := numbered(column)) and number[0] == name), default=1)
         names = [name, *(f"{name}_{n}" for n in range(2, last + 1))]
         texts = [_text(cells, column) or "" for column in names]
     while texts and not texts[-1].strip():

@@ -22,7 +22,7 @@ from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, stream_table, table_header
 from imarena.datasets.native.records import first_error
 
-RATING_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
+RATING_DETAIL_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
 _LONG_COLUMNS = frozenset({"unit", "rater", "value"})
 _CAMPAIGN_COLUMNS = frozenset({"purpose", "winner", "item", "rater"})
 """Columns that only `imarena campaign export` writes together."""
@@ -134,7 +134,7 @@ def _vote(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
 def _rating(cells: Mapping[str, str], shelf: DatasetIndex, scale: tuple[float, float] | None) -> dict[str, Any]:
     ratings: dict[str, float] = {}
     for column, cell in cells.items():
-        if column in RATING_COLUMNS or not cell.strip():
+        if column in RATING_DETAIL_COLUMNS or not cell.strip():
             continue
         if re.fullmatch(_NUMBER, cell.strip()) is None:
             raise UserError(f"{column} is '{cell}', not a number")

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Floats, InvalidImage, Mask, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Floats, InvalidImage, Mask, UserError, unknown_name
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.classical import frame, light, things
@@ -189,5 +189,5 @@ def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> Classica
     named = name.removeprefix("classical-") if name.startswith("classical-") else ""
     wanted = str(options.get("operation", named))
     if wanted and wanted not in OPERATIONS:
-        raise UserError(f"There is no classical editor '{wanted}'.", hint=f"Known: {', '.join(OPERATIONS)}.")
+        raise unknown_name("There is no classical editor", wanted, OPERATIONS)
     return ClassicalEditor(name, (wanted,) if wanted else tuple(OPERATIONS))

@@ -238,5 +238,5 @@ def _at_full_size(rgb: Floats, hole: Mask, filled: Floats, match_y: Ints, match_
     copied[y, x] = rgb[from_y, from_x]
     soft = cv2.GaussianBlur(copied, (0, 0), max(ratio_y, ratio_x))
     smooth = cv2.GaussianBlur(np.where(hole[..., None], broad, rgb), (0, 0), max(ratio_y, ratio_x) * 0.5)
-    made = np.clip(smooth + (copied - soft), 0, 1)
-    return np.asarray(np.where(hole[..., None], made, rgb), np.float32)
+    at_full_size = np.clip(smooth + (copied - soft), 0, 1)
+    return np.asarray(np.where(hole[..., None], at_full_size, rgb), np.float32)

@@ -15,7 +15,7 @@ from imarena.editors.classical.fill import inpaint_telea
 from imarena.language import Edit, lexicon
 from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 
-Box = tuple[int, int, int, int]
+_PixelBox = tuple[int, int, int, int]
 _SAME = 0.6
 _BOLD = 0.02
 """Stroke width, because signs have heavier letters than the built-in font."""
@@ -31,7 +31,7 @@ class Ink:
     """Existing text: its pixels, its box and its colour; `ground` is the colour around it."""
 
     mask: Mask
-    box: Box
+    box: _PixelBox
     colour: Floats
     ground: Floats
 
@@ -77,7 +77,7 @@ def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
     return max(lines, key=lambda line: (line.box[3] - line.box[1]) * (line.box[2] - line.box[0]))
 
 
-def _box(rgb: Floats, line: TextLine, margin: float = 0.0) -> Box:
+def _box(rgb: Floats, line: TextLine, margin: float = 0.0) -> _PixelBox:
     height, width = rgb.shape[:2]
     left, top, right, bottom = line.box
     more = margin * (bottom - top) * height
@@ -148,7 +148,7 @@ def _thing_under(rgb: Floats, ink: Ink) -> Mask:
     return np.asarray((labels == middle) & whole)
 
 
-def _free_box(rgb: Floats, sides: tuple[str, ...]) -> Box:
+def _free_box(rgb: Floats, sides: tuple[str, ...]) -> _PixelBox:
     height, width = rgb.shape[:2]
     tall = height * 0.11
     top = height * 0.05 if "top" in sides else (height * 0.84 if "bottom" in sides else (height - tall) / 2)
@@ -158,7 +158,7 @@ def _free_box(rgb: Floats, sides: tuple[str, ...]) -> Box:
     return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
 
 
-def _drawn(rgb: Floats, edit: Edit, box: Box, ink: Ink | None) -> Floats:
+def _drawn(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
     """Draw the words in the box: as high as the old ones and in their colour, else in the named or best visible one."""
     picture = _picture(rgb)
     pen = ImageDraw.Draw(picture)

@@ -17,11 +17,10 @@ from imarena.clients import (
     read_failure,
     read_reply,
 )
-from imarena.core import EditRequest
+from imarena.core import EditRequest, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
-from imarena.editors.options import read_editor_options
 
 _MARKDOWN = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+|https?://[^)\s]+)\)")
 
@@ -71,7 +70,7 @@ def _url(part: Mapping[str, Any]) -> str:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """Build the editor from a table with `model` and `base_url`."""
-    settings = read_editor_options(ChatImagesSettings, options, "chat-images")
+    settings = read_options(ChatImagesSettings, options, "editors", "chat-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         body: JsonDict = {"model": settings.model, "messages": _messages(request)}

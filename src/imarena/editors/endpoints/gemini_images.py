@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
-from imarena.core import EditRequest
+from imarena.core import EditRequest, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import (
@@ -22,7 +22,6 @@ from imarena.editors.endpoints.http_image import (
     read_json_reply,
     usage_of,
 )
-from imarena.editors.options import read_editor_options
 
 REFUSALS = frozenset(
     {
@@ -102,7 +101,7 @@ def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """Build the editor from a table with `model`; `api_key_env` is usually GEMINI_API_KEY."""
-    settings = read_editor_options(GeminiImagesSettings, options, "gemini-images")
+    settings = read_options(GeminiImagesSettings, options, "editors", "gemini-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         return await client.ask(

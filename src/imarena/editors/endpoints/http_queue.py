@@ -11,11 +11,10 @@ import yaml
 from pydantic import JsonValue
 
 from imarena.clients import ImageAnswer, ImageClient, Queue, QueueTemplate
-from imarena.core import EditRequest, UnknownName, UserError
+from imarena.core import EditRequest, UserError, read_options, unknown_name
 from imarena.core.records import Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
-from imarena.editors.options import read_editor_options
 
 FIELDS = ("instruction", "source", "sources", "reference", "references", "pictures", "mask", "seed", "model")
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -41,11 +40,13 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     """Build the editor from a table with `model` and a `preset` or a `template`."""
     chosen = str(options.get("preset", ""))
     if chosen and chosen not in presets():
-        raise UnknownName(f"There is no queue preset called '{chosen}'.", hint=f"Known: {', '.join(presets())}.")
+        raise unknown_name("There is no queue preset called", chosen, presets())
     preset = presets().get(chosen, {"defaults": {}, "template": {}})
     own = options.get("template")
     template = {**preset["template"], **(own if isinstance(own, dict) else {})}
-    settings = read_editor_options(QueueSettings, {**preset["defaults"], **options, "template": template}, "http-queue")
+    settings = read_options(
+        QueueSettings, {**preset["defaults"], **options, "template": template}, "editors", "http-queue"
+    )
     used = _used(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:

@@ -7,7 +7,7 @@ import aiohttp
 from pydantic import Field, JsonValue
 
 from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
-from imarena.core import EditRequest
+from imarena.core import EditRequest, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import (
@@ -19,7 +19,6 @@ from imarena.editors.endpoints.http_image import (
     read_json_reply,
     usage_of,
 )
-from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES
 
 
@@ -73,7 +72,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """Build the editor from a table with `model`; `api_key_env` is usually OPENAI_API_KEY."""
-    settings = read_editor_options(OpenAIImagesSettings, options, "openai-images")
+    settings = read_options(OpenAIImagesSettings, options, "editors", "openai-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         plain: dict[str, str] = {"model": settings.model, "prompt": request.instruction, "n": "1", **settings.fields}

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
+from imarena.core import EditorTraits, EditRequest, EditResult, sha256_hex, unknown_name
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.studio import recipes
 from imarena.editors.studio.work import EditFailed, StudioRequest, studio_request
 
-RECIPES: dict[str, Callable[[StudioRequest], recipes.Made]] = {
+STUDIO_RECIPES: dict[str, Callable[[StudioRequest], recipes.RecipeResult]] = {
     "exact": recipes.exact,
     "timid": recipes.timid,
     "over-editing": recipes.over_editing,
@@ -29,7 +29,7 @@ RECIPES: dict[str, Callable[[StudioRequest], recipes.Made]] = {
     "new-image": recipes.new_image,
     "flaky": recipes.flaky,
 }
-QUALITY_ORDER = tuple(name for name in RECIPES if name != "flaky")
+QUALITY_ORDER = tuple(name for name in STUDIO_RECIPES if name != "flaky")
 """From best to worst. The place of `flaky` depends on how missing outputs count."""
 STRANGER = (
     "Studio editors edit only the bundled 'studio' items. For your own images use another editor, such as classical "
@@ -58,24 +58,24 @@ class StudioEditor:
     async def edit(self, request: EditRequest) -> EditResult:
         """Edit according to the habit; requests that are not from the benchmark are refused."""
         start = time.perf_counter()
-        made = await asyncio.to_thread(self._made, request)
+        result = await asyncio.to_thread(self._made, request)
         spent = time.perf_counter() - start
-        if isinstance(made, EditFailed):
-            return EditResult(status=made.status, error=made.reason, latency_s=spent)
-        return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
+        if isinstance(result, EditFailed):
+            return EditResult(status=result.status, error=result.reason, latency_s=spent)
+        return EditResult(status=Status.OK, image=result, latency_s=spent, cost_usd=0.0)
 
-    def _made(self, request: EditRequest) -> recipes.Made:
+    def _made(self, request: EditRequest) -> recipes.RecipeResult:
         drawn = recipes.new_image if self.habit == "new-image" else None
         work = studio_request(request, sha256_hex(self.habit.encode())[:8], drawn)
         if work is None:
             return EditFailed(Status.REFUSED, STRANGER)
-        return RECIPES[self.habit](work)
+        return STUDIO_RECIPES[self.habit](work)
 
 
 def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
-    """The editor with a habit (see `RECIPES`), shown under `name`."""
-    if habit not in RECIPES:
-        raise UnknownName(f"There is no studio editor called '{habit}'.", hint="Known: " + ", ".join(RECIPES) + ".")
+    """The editor with a habit (see `STUDIO_RECIPES`), shown under `name`."""
+    if habit not in STUDIO_RECIPES:
+        raise unknown_name("There is no studio editor called", habit, STUDIO_RECIPES)
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
 
 
@@ -86,9 +86,9 @@ def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> StudioEd
 
 def describe_habit(habit: str) -> str:
     """One sentence on what an editor with this habit does."""
-    return (RECIPES[habit].__doc__ or "").partition("\n")[0]
+    return (STUDIO_RECIPES[habit].__doc__ or "").partition("\n")[0]
 
 
 def studio_editors() -> tuple[StudioEditor, ...]:
     """All eight, in the known order, `flaky` last."""
-    return tuple(studio_editor(habit) for habit in RECIPES)
+    return tuple(studio_editor(habit) for habit in STUDIO_RECIPES)

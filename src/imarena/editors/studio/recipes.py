@@ -19,7 +19,7 @@ from imarena.studio import (
     render_scene,
 )
 
-Made = bytes | EditFailed
+RecipeResult = bytes | EditFailed
 
 TIMID_SHARE = 0.72
 RIGHT_SHARE = 0.25
@@ -30,18 +30,18 @@ def _floats(pixels: npt.NDArray[np.uint8]) -> Floats:
     return pixels.astype(np.float32) / np.float32(255)
 
 
-def exact(work: StudioRequest) -> Made:
+def exact(work: StudioRequest) -> RecipeResult:
     """Does what was asked, and nothing else."""
     return render_picture(work.after) if work.untouched else work.encode(work.applied(work.after))
 
 
-def timid(work: StudioRequest) -> Made:
+def timid(work: StudioRequest) -> RecipeResult:
     """Goes most of the way: colours stay paler, removed things leave a trace."""
     start, wanted = _floats(work.start), _floats(work.applied(work.after))
     return work.encode(start + TIMID_SHARE * (wanted - start))
 
 
-def over_editing(work: StudioRequest) -> Made:
+def over_editing(work: StudioRequest) -> RecipeResult:
     """Does what was asked, then also recolours something else and grades the whole picture."""
     rng, scene = work.rng, work.after
     others = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
@@ -56,7 +56,7 @@ def over_editing(work: StudioRequest) -> Made:
     return work.encode(pixels)
 
 
-def artefacts(work: StudioRequest) -> Made:
+def artefacts(work: StudioRequest) -> RecipeResult:
     """Does what was asked but damages the picture: blocks, shifted strips, halos."""
     rng = work.rng
     pixels = _floats(work.applied(work.after))
@@ -71,7 +71,7 @@ def artefacts(work: StudioRequest) -> Made:
     return work.encode(np.asarray(pixels, np.float32))
 
 
-def wrong_target(work: StudioRequest) -> Made:
+def wrong_target(work: StudioRequest) -> RecipeResult:
     """Three times in four it changes something that nobody asked about, and not what was asked."""
     rng = work.rng
     if rng.random() < RIGHT_SHARE:
@@ -109,7 +109,7 @@ def _other_things(scene: Scene, rng: np.random.Generator) -> Scene:
     return scene.with_things(things)
 
 
-def returns_input(work: StudioRequest) -> Made:
+def returns_input(work: StudioRequest) -> RecipeResult:
     """Gives back what it got: the source, else the first reference, else an empty canvas."""
     if work.request.sources:
         return work.request.sources[0]
@@ -130,7 +130,7 @@ def new_image(work: StudioRequest) -> bytes:
     return work.encode(np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8))
 
 
-def flaky(work: StudioRequest) -> Made:
+def flaky(work: StudioRequest) -> RecipeResult:
     """Fails three times in ten, each time with a status; otherwise it is nearly exact."""
     rng = work.rng
     if rng.random() < FAIL_SHARE:

@@ -103,7 +103,7 @@ def _apart(difference: Difference) -> tuple[float, float]:
     if not around.any():
         return 0.0, 0.0
     middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in _frames(difference)]
-    before, after = (float(np.linalg.norm(here - there)) for here, there in middles)
+    before, after = (float(np.linalg.norm(middle - other)) for middle, other in middles)
     return before, after
 
 

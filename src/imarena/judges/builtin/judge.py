@@ -8,8 +8,10 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
+from cachetools import LRUCache, cachedmethod
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -49,6 +51,7 @@ from imarena.judges.options import read_judge_options
 from imarena.language import Edit, EditKind, Reading, is_english, read_instruction
 from imarena.vision import (
     Difference,
+    ModelLock,
     Region,
     TextLine,
     find_injections,
@@ -127,6 +130,11 @@ def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
     return box if (box[2] - box[0]) * (box[3] - box[1]) < 0.25 else regions[0].box
 
 
+def _key(_: object, exhibit: Exhibit, __: Reading, output: bytes) -> bytes:
+    shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
+    return b"".join(hashlib.sha256(part).digest() for part in shown)
+
+
 class BuiltinJudge:
     """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in left and right."""
 
@@ -140,7 +148,8 @@ class BuiltinJudge:
         """`likeness` adds the similarity of image and text to the evidence; it needs an installed model."""
         self.settings = settings or BuiltinSettings()
         self._likeness = likeness
-        self._assessments: dict[bytes, Assessment] = {}  # not LRUCache: its lock cannot go to another process
+        self._assessments: LRUCache[bytes, Assessment] = LRUCache(_KEPT)
+        self._lock = ModelLock()
         combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
     @property
@@ -167,21 +176,13 @@ class BuiltinJudge:
             return self._pointwise(assessed[0], shared)
         return self._pairwise(assessed[0], assessed[1], shared)
 
+    @cachedmethod(attrgetter("_assessments"), key=_key, lock=attrgetter("_lock"))
     def _seen(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
         """Assess each output once; all its battles share the assessment."""
-        shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
-        key = b"".join(hashlib.sha256(part).digest() for part in shown)
-        known = self._assessments.get(key)
-        if known is None:
-            picture = decode(output)
-            if exhibit.sources:
-                known = self._assess(reading, decode(exhibit.sources[0]), picture)
-            else:
-                known = self._assess_generated(reading, picture, [decode(data) for data in exhibit.references])
-            self._assessments[key] = known
-            while len(self._assessments) > _KEPT:
-                self._assessments.pop(next(iter(self._assessments)), None)
-        return known
+        picture = decode(output)
+        if exhibit.sources:
+            return self._assess(reading, decode(exhibit.sources[0]), picture)
+        return self._assess_generated(reading, picture, [decode(data) for data in exhibit.references])
 
     def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
         cannot = list(_BLIND)
@@ -300,9 +301,9 @@ def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudg
     return BuiltinJudge(read_judge_options(BuiltinSettings, options, "builtin"))
 
 
-Rule = Callable[[Edit, RuleInput], RuleResult]
+_EditRule = Callable[[Edit, RuleInput], RuleResult]
 
-RULES: dict[EditKind, Rule] = {
+RULES: dict[EditKind, _EditRule] = {
     EditKind.COLOUR: check_colour,
     EditKind.REMOVE: check_remove,
     EditKind.TEXT: check_text,

@@ -51,6 +51,6 @@ def likeness_gains(edit: Edit, difference: Difference, likeness: Likeness) -> di
     gains = {"likeness": sign * (likeness(after, text) - likeness(before, text))}
     if difference.regions and not edit.whole_image:
         box = difference.regions[0].box
-        there = likeness(_crop(after, box), text) - likeness(_crop(before, box), text)
-        gains["likeness_there"] = sign * there
+        gain = likeness(_crop(after, box), text) - likeness(_crop(before, box), text)
+        gains["likeness_there"] = sign * gain
     return gains

@@ -16,7 +16,7 @@ from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import ramp
 from imarena.judges.builtin.likeness import likeness_gains
 from imarena.language import Edit, EditKind
-from imarena.vision import GRID, detection_scores, kinds_in_phrase
+from imarena.vision import RASTER_SIZE, detection_scores, kinds_in_phrase
 
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})
@@ -68,10 +68,10 @@ def vanished_share(before: Floats, after: Floats) -> float:
 
 def change_contrast(before: Floats, change: Floats) -> float:
     """How much more (Lab) the image changed on the object than elsewhere; both (32, 32)."""
-    there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
-    if there.all():
+    outline = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
+    if outline.all():
         return 0.0
-    return float(change[there].mean() - change[~there].mean())
+    return float(change[outline].mean() - change[~outline].mean())
 
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
@@ -104,11 +104,11 @@ def _detector_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
     scores: dict[str, float] = {}
     if new:
         scores["appeared"] = appearance_score(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
-    thing = before[list(old)].max(axis=0) if old else np.zeros((GRID, GRID), np.float32)
+    thing = before[list(old)].max(axis=0) if old else np.zeros((RASTER_SIZE, RASTER_SIZE), np.float32)
     if thing.max() > _SURE:
         if edit.kind in _GONE:
             scores["vanished"] = vanished_share(thing, after[list(old)].max(axis=0))
-        change = cv2.resize(difference.colour, (GRID, GRID), interpolation=cv2.INTER_AREA)
+        change = cv2.resize(difference.colour, (RASTER_SIZE, RASTER_SIZE), interpolation=cv2.INTER_AREA)
         scores["hit"] = change_contrast(thing, np.asarray(change, dtype=np.float32))
     return scores
 
@@ -124,5 +124,5 @@ def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> Rul
     done = min(check.done, _CEILING)
     odds = done / (1.0 - done) * math.exp(shift)
     evidence: JsonDict = {**check.evidence, "things": {name: round(value, 3) for name, value in seen.items()}}
-    made = odds / (1.0 + odds)
-    return replace(check, done=max(made, check.done) if shift > 0 else made, evidence=evidence)
+    chance = odds / (1.0 + odds)
+    return replace(check, done=max(chance, check.done) if shift > 0 else chance, evidence=evidence)

@@ -12,12 +12,12 @@ def chat_with_client(client: Client, preparation: Preparation) -> Chat:
 
     A spent budget raises, because it ends the run; all other failures are returned as a status.
     """
-    kept = ImageParts()
+    image_parts = ImageParts()
 
     async def ask(prompt: ChatPrompt) -> ChatAnswer:
         try:
             parts: list[Part] = [
-                part if isinstance(part, str) else await kept.get(part, sha256_hex(part), preparation)
+                part if isinstance(part, str) else await image_parts.get(part, sha256_hex(part), preparation)
                 for part in prompt.parts
             ]
         except InvalidImage as error:

@@ -90,14 +90,14 @@ def _reasons(fields: JsonDict) -> JsonDict:
     reasons = field(fields, "reasons", "reasoning")
     if not isinstance(reasons, dict):
         return {} if reasons is None else {"summary": reasons_text(reasons)}
-    kept: JsonDict = {}
+    texts: JsonDict = {}
     for name in CRITERIA:
         value = field(reasons, name)
         if value is not None:
-            kept[name] = "not applicable" if is_not_applicable(value) else reasons_text(value)
+            texts[name] = "not applicable" if is_not_applicable(value) else reasons_text(value)
     for name in ("summary", "comparison_summary"):
         if (value := field(reasons, name)) is not None:
-            kept["summary"] = reasons_text(value)
+            texts["summary"] = reasons_text(value)
     if (why := field(fields, "confidence_reason", "confidence_rationale")) is not None:
-        kept["confidence"] = reasons_text(why)
-    return kept
+        texts["confidence"] = reasons_text(why)
+    return texts

@@ -3,23 +3,21 @@
 Also its expected-object list: what a result should show, for raters to tick off.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, UserError, Verdict
-from imarena.core.records import JsonDict, Status
+from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
+from imarena.judges.expected_objects import MAX_OBJECTS, REMOVED, ExpectedObject, reasons_from_objects
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import field, read_marks, read_object
 from imarena.judges.replies.reply_text import Unreadable
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
 LOWEST, HIGHEST = 1.0, 5.0
-MAX_OBJECTS = 10
-REMOVED = "(should not be present)"
 
 
 class ListerSettings(PromptSettings):
@@ -66,17 +64,6 @@ def read_four_scores(text: str) -> Verdict:
 # ---------------------------------------------------------------- expected objects
 
 
-@dataclass(frozen=True)
-class ExpectedObject:
-    """Something that the result should show, or should no longer show."""
-
-    name: str
-    present: bool = True
-
-    def __str__(self) -> str:
-        return self.name if self.present else f"{self.name} {REMOVED}"
-
-
 def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """Asks for at most ten objects that a result should show, with removed ones marked. It sees no output.
 
@@ -89,22 +76,6 @@ def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudg
         read=lambda replies: Verdict(Status.OK, reasons=reasons_from_objects(read_objects(replies["objects"]))),
         chat=need_chat(chat, "expected objects"),
         settings=settings,
-    )
-
-
-def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
-    """The list in the form in which verdicts and records store it."""
-    return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
-
-
-def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
-    """Read what `reasons_from_objects` wrote; entries of another form are skipped."""
-    listed = reasons.get("objects")
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return tuple(
-        ExpectedObject(str(entry["name"]), entry.get("present") is not False)
-        for entry in entries
-        if isinstance(entry.get("name"), str)
     )
 
 

@@ -19,7 +19,7 @@ Read = Callable[[Mapping[str, str]], Verdict]
 """Takes replies by question name and returns a verdict; raises `Unreadable` if they state none."""
 
 
-Check = Callable[[str, str], object]
+ReplyCheck = Callable[[str, str], object]
 """Takes a question's name and its reply; raises `Unreadable` if the reply is unusable."""
 
 
@@ -56,7 +56,7 @@ class ChatJudge:
     dimension: str = "overall"
     passes: int = 1
     """How often each question is asked; the passes differ in their seed."""
-    check: Check | None = None
+    check: ReplyCheck | None = None
     """Checks whether the reply to one question is readable, so that only unreadable ones are asked again.
     Without a check, an unreadable reply makes the judge ask all questions again."""
 

@@ -10,10 +10,10 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Exhibit, UserError, canonical_json, sha256_hex
+from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name
 from imarena.core.records import JsonDict, Noun
 
-Slot = Literal["source", "reference", "left", "right"]
+ImageSlot = Literal["source", "reference", "left", "right"]
 _PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
 
@@ -39,9 +39,9 @@ class PromptPart(Noun):
     """A part of the question: text, or all images of a slot, each with its label."""
 
     text: str = ""
-    image: Slot | None = None
+    image: ImageSlot | None = None
     label: str = ""
-    when: Slot | None = None
+    when: ImageSlot | None = None
     """Include the part only if the exhibit has an image in this slot."""
 
     @model_validator(mode="after")
@@ -137,7 +137,7 @@ def load_prompt(name: str) -> Prompt:
 def _bundled(name: str) -> Prompt:
     file = resources.files("imarena.judges").joinpath(f"prompts/{name}.yaml")
     if not file.is_file():
-        raise UserError(f"There is no prompt called '{name}'.", hint="Known: " + ", ".join(prompt_names()) + ".")
+        raise unknown_name("There is no prompt called", name, prompt_names())
     return read_prompt(file.read_text(encoding="utf-8"), name)
 
 
@@ -193,7 +193,7 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
     return RenderedPrompt(system, tuple(parts), prompt.output)
 
 
-def slot_pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
+def slot_pictures(exhibit: Exhibit, slot: ImageSlot) -> tuple[bytes, ...]:
     """The exhibit's images for a slot."""
     if slot == "source":
         return exhibit.sources

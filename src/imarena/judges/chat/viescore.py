@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from imarena.core import Chat, Verdict
 from imarena.core.records import Status
-from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, reasons_text, reply_question
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, ReplyCheck, need_chat, reasons_text, reply_question
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import field, read_marks, read_object
@@ -47,7 +47,7 @@ def _make(
     )
 
 
-def reply_checker(criteria: tuple[str, ...], highest: float) -> Check:
+def reply_checker(criteria: tuple[str, ...], highest: float) -> ReplyCheck:
     """Make a check of single replies: replies to `semantic`, in any pass, must have `criteria`."""
 
     def check(name: str, text: str) -> object:

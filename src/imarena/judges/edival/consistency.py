@@ -4,12 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from imarena.core import ObjectPlan, Pixels
+from imarena.core import ObjectPlan, Pixels, ShareBox
 from imarena.images import shrink_pixels
 from imarena.judges.edival import rules
 from imarena.judges.edival.following import Kit, find_boxes, plan_boxes
 from imarena.judges.edival.ledger import EncodedImage, MeasuredBy
-from imarena.judges.edival.tools import ShareBox
 from imarena.vision import scale_to
 
 LIKENESS = "likeness"
@@ -46,8 +45,8 @@ class ContentConsistency:
 
 
 def _mean(halves: list[float | None]) -> float | None:
-    there = [half for half in halves if half is not None]
-    return sum(there) / len(there) if there else None
+    known = [half for half in halves if half is not None]
+    return sum(known) / len(known) if known else None
 
 
 def content_consistency(

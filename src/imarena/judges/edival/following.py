@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn
+from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn, ShareBox
 from imarena.images import BOXES
 from imarena.judges.edival import rules
 from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy
@@ -17,7 +17,7 @@ from imarena.judges.edival.same_look import (
     find_same_look,
 )
 from imarena.judges.edival.settings import EdiValSettings
-from imarena.judges.edival.tools import FLOOR, ShareBox, Toolbox, YesNoQuestion
+from imarena.judges.edival.tools import FLOOR, Toolbox, YesNoQuestion
 from imarena.vision import TextLine
 
 ANSWER = "yes_no"
@@ -195,8 +195,8 @@ async def _replaced(kit: Kit, turn: ObjectTurn, before: EncodedImage, after: Enc
         "pre-check": _excused(kit, rules.replace_with_pre_check(before_old, after_new, says)),
         "old-gone": rules.replace_old_gone(after_old, after_new),
     }
-    said = {name: decision.passed for name, decision in decisions.items()}
-    return FollowedEdit(turn, decisions[kit.settings.replace_rule], said)
+    passed = {name: decision.passed for name, decision in decisions.items()}
+    return FollowedEdit(turn, decisions[kit.settings.replace_rule], passed)
 
 
 async def _attribute(
@@ -249,10 +249,10 @@ def crop_box(
     then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
     planned = plan_boxes(kit, plan, name)
     was = then[0].box if then else (planned[0] if planned else None)
-    here = now[0].box if now else was
+    box = now[0].box if now else was
     smallest = kit.settings.smallest_crop
     return (
-        None if here is None else rules.enlarge(here, smallest),
+        None if box is None else rules.enlarge(box, smallest),
         None if was is None else rules.enlarge(was, smallest),
     )
 
@@ -275,8 +275,8 @@ async def _ask(kit: Kit, question: YesNoQuestion, before: EncodedImage, after: E
         **({"others": [list(box) for box in question.others]} if question.others else {}),
     }
     against = before if tool.compares or question.kind == "replaced" else None
-    evidence, there = kit.ledger.find(MeasuredBy(tool.name, tool.version, ANSWER), after, params, against)
-    if not there:
+    evidence, stored = kit.ledger.find(MeasuredBy(tool.name, tool.version, ANSWER), after, params, against)
+    if not stored:
         says = await tool.answer(question, after.pixels, before.pixels)
         evidence = kit.ledger.note(evidence, {"yes": says})
     value: Any = evidence.value
@@ -287,8 +287,8 @@ async def _ask(kit: Kit, question: YesNoQuestion, before: EncodedImage, after: E
 async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[TextLine, ...]:
     reader = kit.tools.reader
     params: dict[str, Any] = {"box": list(box)} if box is not None else {}
-    evidence, there = kit.ledger.find(MeasuredBy(reader.name, reader.version, TEXT), image, params)
-    if not there:
+    evidence, is_stored = kit.ledger.find(MeasuredBy(reader.name, reader.version, TEXT), image, params)
+    if not is_stored:
         lines = await reader.read(image.pixels, box)
         rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
         evidence = kit.ledger.note(evidence, {"lines": rows})

@@ -211,8 +211,8 @@ def quality_name(meter: str) -> str:
 
 
 async def _grade(kit: Kit, meter: QualityMeter, image: EncodedImage) -> float:
-    evidence, there = kit.ledger.find(MeasuredBy(meter.name, meter.version, QUALITY), image, {})
-    if not there:
+    evidence, stored = kit.ledger.find(MeasuredBy(meter.name, meter.version, QUALITY), image, {})
+    if not stored:
         evidence = kit.ledger.note(evidence, {"value": round(await meter.grade(image.pixels), 5)})
     value: Any = evidence.value
     return float(value["value"])

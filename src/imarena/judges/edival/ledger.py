@@ -96,5 +96,5 @@ class Ledger:
         against: EncodedImage | None = None,
     ) -> Any:
         """Return the value; call `make` if it was not measured before."""
-        evidence, there = self.find(by, image, params, against)
-        return evidence.value if there else self.note(evidence, make()).value
+        evidence, stored = self.find(by, image, params, against)
+        return evidence.value if stored else self.note(evidence, make()).value

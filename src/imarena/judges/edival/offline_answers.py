@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Pixels, package_yaml
+from imarena.core import Pixels, ShareBox, package_yaml
 from imarena.images import shrink_pixels
-from imarena.judges.edival.tools import ShareBox, YesNoQuestion
+from imarena.judges.edival.tools import YesNoQuestion
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
 

@@ -8,13 +8,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Pixels
+from imarena.core import Pixels, ShareBox
 from imarena.images import shrink_pixels
-from imarena.judges.edival.tools import ShareBox
 
 SAME_LOOK, SAME_LOOK_VERSION = "same-look", "2"
 LIKE = 0.7
-"""Minimum correlation of places that look the same; chosen on the `choose` half of benchmarks/edival_edits.yaml."""
+"""Minimum correlation of places that look the same; chosen on the `choose` half of benchmarks/edival/edits.yaml."""
 PERHAPS_LIKE = 0.6
 """Minimum correlation of places that may look the same."""
 _MIDDLE = 0.65

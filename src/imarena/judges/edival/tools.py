@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection, EditType, Pixels, UnknownName, UserError, sha256_hex, suggestion
+from imarena.core import Detection, EditType, Pixels, ShareBox, UnknownName, UserError, sha256_hex, suggestion
 from imarena.core.records import JsonDict
 from imarena.judges.edival.settings import AUTO, EdiValSettings
 from imarena.vision import (
@@ -33,8 +33,6 @@ from imarena.vision import (
     shift_tolerant_lpips,
 )
 
-ShareBox = tuple[float, float, float, float]
-"""Left, top, right, bottom as shares of the image's sides."""
 FLOOR = 0.2
 """Detectors return everything above this score, so that changing a rule's own threshold needs no new detection."""
 

@@ -8,9 +8,9 @@ from io import BytesIO
 
 from PIL import Image
 
-from imarena.core import Chat, ChatPrompt, Pixels, sha256_hex
+from imarena.core import Chat, ChatPrompt, Pixels, ShareBox, sha256_hex
 from imarena.core.records import Status, Usage
-from imarena.judges.edival.tools import VLM, QualityMeter, ShareBox, YesNoQuestion
+from imarena.judges.edival.tools import VLM, QualityMeter, YesNoQuestion
 from imarena.vision import TextLine
 
 SYSTEM = "You look at images and answer short questions about them. You say only what can be seen."

@@ -22,7 +22,7 @@ from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
 
-Kind = Literal["clipscore", "clip-i", "dino"]
+_EmbeddingKind = Literal["clipscore", "clip-i", "dino"]
 
 
 class EmbeddingSettings(Noun):
@@ -40,7 +40,7 @@ class EmbeddingSettings(Noun):
 class EmbeddingJudge:
     """A pointwise judge: the cosine of two embeddings."""
 
-    kind: Kind
+    kind: _EmbeddingKind
     settings: EmbeddingSettings
     folder: Path
     version: str = "2"
@@ -104,6 +104,6 @@ def make_dino(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJ
     return _make("dino", options)
 
 
-def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
+def _make(kind: _EmbeddingKind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
     settings = read_judge_options(EmbeddingSettings, options, kind)
     return EmbeddingJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))

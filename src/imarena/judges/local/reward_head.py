@@ -31,9 +31,9 @@ from imarena.vision import (
     weights_sha256,
 )
 
-Kind = Literal["editreward", "hpsv3"]
+_RewardKind = Literal["editreward", "hpsv3"]
 
-QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
+QUESTIONS: Mapping[_RewardKind, tuple[str, ...]] = {
     "editreward": (
         "How well does the second picture carry out this instruction for editing the first? {instruction}",
         "How good is the second picture as a picture, as an edit of the first? {instruction}",
@@ -57,7 +57,7 @@ class RewardSettings(Noun):
 class RewardJudge:
     """A pointwise judge; EditReward sees source and output, HPSv3 only the output."""
 
-    kind: Kind
+    kind: _RewardKind
     settings: RewardSettings
     folder: Path
     version: str = "1"
@@ -173,6 +173,6 @@ def make_hpsv3(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJud
     return _make("hpsv3", options)
 
 
-def _make(kind: Kind, options: Mapping[str, JsonValue]) -> RewardJudge:
+def _make(kind: _RewardKind, options: Mapping[str, JsonValue]) -> RewardJudge:
     settings = read_judge_options(RewardSettings, options, kind)
     return RewardJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))

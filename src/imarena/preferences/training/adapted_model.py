@@ -104,15 +104,15 @@ def load_for_training(base: str, settings: TrainingSettings, device: str = "auto
     folder = model_folder(base, FEATURE)
     if not is_qwen_vl(folder):
         raise UserError(f"{folder} is not a Qwen-VL model.", hint="Give a Qwen2-VL, Qwen2.5-VL or Qwen3-VL model.")
-    place = device_of(torch, device)
-    dtype = {"auto": torch.bfloat16 if place.startswith("cuda") else torch.float32}.get(
+    device_name = device_of(torch, device)
+    dtype = {"auto": torch.bfloat16 if device_name.startswith("cuda") else torch.float32}.get(
         settings.dtype, getattr(torch, settings.dtype, None)
     )
     model = load_pretrained(
         transformers.AutoModelForImageTextToText, folder, use_safetensors=True, dtype=dtype
-    ).to(place)  # fmt: skip
+    ).to(device_name)  # fmt: skip
     processor = load_qwen_chat(folder, (settings.min_pixels, settings.max_pixels))
-    return with_adapter(peft, torch, model, processor, settings, place)
+    return with_adapter(peft, torch, model, processor, settings, device_name)
 
 
 def with_adapter(

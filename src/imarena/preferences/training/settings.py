@@ -97,8 +97,8 @@ def read_training_settings(file: Path | None = None, changes: Mapping[str, Any] 
     text = resources.files("imarena.preferences.training").joinpath("lora.yaml").read_text(encoding="utf-8")
     values = _mapping(text, "lora.yaml")
     known = {field.name for field in fields(TrainingSettings)}
-    given = {} if file is None else _mapping(_text_of(file), str(file))
-    for name, value in [*given.items(), *(changes or {}).items()]:
+    table = {} if file is None else _mapping(_text_of(file), str(file))
+    for name, value in [*table.items(), *(changes or {}).items()]:
         if name not in known:
             from imarena.core import suggestion
 

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray, Standing
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking, groups_of
-from imarena.ranking import pairs
 from imarena.ranking.battles import Battles, ModelTally
-from imarena.ranking.boards import stability
+from imarena.ranking.boards import pairs, stability
 from imarena.ranking.boards.intervals import find_intervals
+from imarena.ranking.boards.pairs import draw_leads, meeting_count, share_above
+from imarena.ranking.boards.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.ranking.likelihood.pair_counts import counts_by_pair, tally_models
 from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.options import Options
-from imarena.ranking.pairs import draw_leads, meeting_count, share_above
 from imarena.ranking.resample import TOO_NARROW
-from imarena.ranking.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.stats import battles_needed, elo_of, win_rate
 from imarena.tables import row_slices
 

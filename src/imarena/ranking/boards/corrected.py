@@ -10,17 +10,17 @@ from imarena.core import FloatArray, UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.options import Options
-from imarena.ranking.pairs import percentile_ends
 
 LEAST_DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class Scale:
+class JudgeScale:
     """A judge's scores beyond the battles: `means` (m,) of every model, and the root mean square `gap` of two scores on
     one item. Battles that were routed by score would bias both.
     """
@@ -29,7 +29,7 @@ class Scale:
     gap: float
 
 
-def corrected_board(battles: Battles, options: Options, judge: Scale | None = None) -> tuple[Battles, Result]:
+def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None = None) -> tuple[Battles, Result]:
     """Return people's battles and the board; without `judge`, means and scale are computed from the battles."""
     human = np.ones(len(battles), bool) if battles.judged is None else ~battles.judged
     if not human.any():
@@ -71,7 +71,9 @@ def _result(posterior: Posterior, drawn: FloatArray, options: Options, how: str)
     return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
 
 
-def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None) -> tuple[FloatArray, FloatArray, str]:
+def _judge_view(
+    battles: Battles, human: NDArray[np.bool_], judge: JudgeScale | None
+) -> tuple[FloatArray, FloatArray, str]:
     """The item's own gap (n votes,), the models' levels (m,) and the source of both."""
     if battles.score_left is None or battles.score_right is None:
         return _from_verdicts(battles, human)
@@ -83,7 +85,7 @@ def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None)
         return _from_verdicts(battles, human)
     gap = np.where(scored, left - right, 0.0)
     if judge is None:
-        judge = Scale(_model_means(battles, left, right), float(np.sqrt(np.mean(gap[scored] ** 2))))
+        judge = JudgeScale(_model_means(battles, left, right), float(np.sqrt(np.mean(gap[scored] ** 2))))
     scale = judge.gap or 1.0
     levels = (judge.means - judge.means.mean()) / scale
     usual = levels[battles.left] - levels[battles.right]

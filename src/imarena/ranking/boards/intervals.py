@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking import pairs
-from imarena.ranking.boards import stability
+from imarena.ranking.boards import pairs, stability
 
 FIXED = "fixed"
 NO_VARIATION = "no variation"
@@ -46,8 +45,8 @@ def find_intervals(
     Ranks are those within the `groups` of models that never met.
     """
     m = ratings.size
-    held = np.zeros(m, bool) if fixed is None else fixed
-    notes = [FIXED if held[i] else "" for i in range(m)]
+    anchored = np.zeros(m, bool) if fixed is None else fixed
+    notes = [FIXED if anchored[i] else "" for i in range(m)]
     nothing: list[None] = [None] * m
     if ends is None and draws is None:
         alone = f"only one {settings['cluster']}" if settings.get("units") == 1 else ""
@@ -73,14 +72,14 @@ def find_intervals(
     bounded = [not note for note in notes]
     rank_low, rank_high = _rank_ends(draws, level, groups)
     ranked = [notes[i] == FIXED or not flat[i] for i in range(m)]
-    empty = bool((flat | held).all())
+    empty = bool((flat | anchored).all())
     return Intervals(
         low=[float(low[i]) if bounded[i] else None for i in range(m)],
         high=[float(high[i]) if bounded[i] else None for i in range(m)],
         rank_low=[None if rank_low is None or empty or not ranked[i] else int(rank_low[i]) for i in range(m)],
         rank_high=[None if rank_high is None or empty or not ranked[i] else int(rank_high[i]) for i in range(m)],
         notes=notes,
-        notices=_notices(int((flat & ~held).sum()), m, reason),
+        notices=_notices(int((flat & ~anchored).sum()), m, reason),
         empty=empty,
     )
 

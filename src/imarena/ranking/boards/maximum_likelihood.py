@@ -279,10 +279,10 @@ def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[Notice, ...]:
 def _anchors(battles: Battles, options: Options) -> FloatArray | None:
     if not options.anchors:
         return None
-    held = np.array([options.anchors.get(model, np.nan) for model in battles.models])
-    if not np.isfinite(held).any():
+    anchors = np.array([options.anchors.get(model, np.nan) for model in battles.models])
+    if not np.isfinite(anchors).any():
         raise UserError("No anchored model has a battle here.", hint="Anchors must be named as in the battles.")
-    return (held - options.centre) / options.per_log
+    return (anchors - options.centre) / options.per_log
 
 
 def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: str) -> Units:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError
+from imarena.core import CodeArray, FloatArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodeArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.pairs import centre_draws
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, UpdateTerms, active_elo_ratings, elo_ratings, update_terms
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
-from imarena.ranking.pairs import centre_draws
 from imarena.ranking.resample import cluster_notices, default_cluster
 from imarena.stats import ScoreRange
 

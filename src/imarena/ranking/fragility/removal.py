@@ -132,9 +132,9 @@ class FittedRemovals:
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         if m * m > 4 * left.size:
             return None
-        place = np.full((m, m), left.size)
-        place[left, right] = place[right, left] = np.arange(left.size)
-        return place
+        cell = np.full((m, m), left.size)
+        cell[left, right] = cell[right, left] = np.arange(left.size)
+        return cell
 
     @cached_property
     def _cells_of(self) -> list[IntArray]:

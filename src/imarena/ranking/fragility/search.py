@@ -289,7 +289,7 @@ class PassingSearch:
                     grown.append((removed, state))
         if self.fits.small:
             return grown
-        return [grown[place] for place in np.argsort(list(leads.values()), kind="stable")[: SCREENED * width]]
+        return [grown[index] for index in np.argsort(list(leads.values()), kind="stable")[: SCREENED * width]]
 
     def _promising(self, at: Removal, gains: FloatArray, more: int) -> IntArray:
         """Kinds of which one more unit, with the most helpful others, can pass within `more` units; best first."""

@@ -29,12 +29,12 @@ def fit_calibrated(
     turn = np.zeros((pairs, n_models))
     turn[np.arange(pairs), left], turn[np.arange(pairs), right] = 1.0, -1.0
     outer = (turn[:, :, None] * turn[:, None, :]).reshape(pairs, -1)
-    held = np.broadcast_to(q, (batch, wins.shape[2]))[:, None, :]
+    reliability = np.broadcast_to(q, (batch, wins.shape[2]))[:, None, :]
     theta = np.zeros((batch, n_models))
-    value = _value(theta, turn, wins, losses, held)
+    value = _value(theta, turn, wins, losses, reliability)
     moving = np.arange(batch)
     for _ in range(LIMIT):
-        now, won, lost, q_now = theta[moving], wins[moving], losses[moving], held[moving]
+        now, won, lost, q_now = theta[moving], wins[moving], losses[moving], reliability[moving]
         move = _step(now, turn, outer, won, lost, q_now)
         new, new_value = _rising(now, move, value[moving], turn, won, lost, q_now)
         settled = (np.abs(new - now).max(axis=1) < SETTLED) | (np.abs(move).max(axis=1) < SETTLED)
@@ -46,15 +46,20 @@ def fit_calibrated(
 
 
 def _step(
-    theta: FloatArray, turn: FloatArray, outer: FloatArray, wins: FloatArray, losses: FloatArray, held: FloatArray
+    theta: FloatArray,
+    turn: FloatArray,
+    outer: FloatArray,
+    wins: FloatArray,
+    losses: FloatArray,
+    reliability: FloatArray,
 ) -> FloatArray:
     """(B, m) a step of Newton's method, no longer than `STEP`. The mixture's likelihood is not concave: if a pair's own
     curvature is too small, a share of the expected one is used, so that the step still goes uphill.
     """
     batch, m = theta.shape
     p = sigmoid(theta @ turn.T)[:, :, None]
-    chance = np.clip(held * p + 0.5 * (1 - held), 1e-12, 1 - 1e-12)
-    slope = held * p * (1 - p)
+    chance = np.clip(reliability * p + 0.5 * (1 - reliability), 1e-12, 1 - 1e-12)
+    slope = reliability * p * (1 - p)
     pull = wins / chance - losses / (1 - chance)
     gradient = (pull * slope).sum(axis=2) @ turn - PULL * theta
     expected = ((wins + losses) * slope**2 / (chance * (1 - chance))).sum(axis=2)
@@ -73,11 +78,11 @@ def _rising(
     turn: FloatArray,
     wins: FloatArray,
     losses: FloatArray,
-    held: FloatArray,
+    reliability: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Strengths after the step, which is halved per board until its likelihood does not fall, and the likelihoods."""
     new = theta + move
-    new_value = _value(new, turn, wins, losses, held)
+    new_value = _value(new, turn, wins, losses, reliability)
     share = 1.0
     for _ in range(HALVINGS):
         worse = np.flatnonzero(new_value < value - 1e-9 * np.abs(value))
@@ -85,16 +90,18 @@ def _rising(
             break
         share *= 0.5
         new[worse] = theta[worse] + share * move[worse]
-        new_value[worse] = _value(new[worse], turn, wins[worse], losses[worse], held[worse])
+        new_value[worse] = _value(new[worse], turn, wins[worse], losses[worse], reliability[worse])
     else:
         worse = np.flatnonzero(new_value < value - 1e-9 * np.abs(value))
         new[worse], new_value[worse] = theta[worse], value[worse]
     return new, new_value
 
 
-def _value(theta: FloatArray, turn: FloatArray, wins: FloatArray, losses: FloatArray, held: FloatArray) -> FloatArray:
+def _value(
+    theta: FloatArray, turn: FloatArray, wins: FloatArray, losses: FloatArray, reliability: FloatArray
+) -> FloatArray:
     """(B,) penalised log likelihood."""
     p = sigmoid(theta @ turn.T)[:, :, None]
-    chance = np.clip(held * p + 0.5 * (1 - held), 1e-12, 1 - 1e-12)
+    chance = np.clip(reliability * p + 0.5 * (1 - reliability), 1e-12, 1 - 1e-12)
     likelihood = (wins * np.log(chance) + losses * np.log1p(-chance)).sum(axis=(1, 2))
     return np.asarray(likelihood - 0.5 * PULL * (theta**2).sum(axis=1))

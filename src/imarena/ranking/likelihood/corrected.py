@@ -180,10 +180,10 @@ def _mean(
     turned = np.swapaxes(design, 1, 2)
     mean = mode + np.clip(0.5 * (inverse @ (turned @ third[..., None]))[..., 0], -STEP, STEP)
     chance = sigmoid((design @ mean[..., None])[..., 0])
-    there = turned @ (design * (weight * chance * (1 - chance))[..., None])
+    information = turned @ (design * (weight * chance * (1 - chance))[..., None])
     size = np.arange(mode.shape[1])
-    there[:, size, size] += precision
-    return mean, np.asarray(np.linalg.inv(there), np.float64)
+    information[:, size, size] += precision
+    return mean, np.asarray(np.linalg.inv(information), np.float64)
 
 
 def _newton(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core import FloatArray, IntArray
-from imarena.ranking.likelihood.likelihoods import Likelihood, Outcomes, sigmoid
+from imarena.ranking.likelihood.likelihoods import Likelihood, OutcomeCounts, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells
 
 SMALL = 20_000
@@ -52,8 +52,10 @@ class RatingProblem:
         """(A, K) one-hot matrix that sums the aux gradients of cells per parameter."""
         from scipy.sparse import csr_matrix
 
-        held = np.flatnonzero(self.aux_of >= 0)
-        return csr_matrix((np.ones(held.size), (self.aux_of[held], held)), shape=(self.n_aux, self.aux_of.size))
+        with_aux = np.flatnonzero(self.aux_of >= 0)
+        return csr_matrix(
+            (np.ones(with_aux.size), (self.aux_of[with_aux], with_aux)), shape=(self.n_aux, self.aux_of.size)
+        )
 
     def eta(self, parameters: FloatArray) -> FloatArray:
         """(K,) or (K, R) from parameters (P + A,) or (P + A, R)."""
@@ -72,17 +74,17 @@ class RatingProblem:
         if self.n_aux == 0:
             return np.asarray(fixed)
         free = parameters[self.n_linear :][np.maximum(self.aux_of, 0)]
-        held = self.aux_of >= 0 if parameters.ndim == 1 else (self.aux_of >= 0)[:, None]
-        return np.where(held, free, fixed)
+        has_aux = self.aux_of >= 0 if parameters.ndim == 1 else (self.aux_of >= 0)[:, None]
+        return np.where(has_aux, free, fixed)
 
-    def value(self, parameters: FloatArray, outcomes: Outcomes) -> float:
+    def value(self, parameters: FloatArray, outcomes: OutcomeCounts) -> float:
         """Log likelihood plus log prior."""
         lead = parameters - self.centre
         wins, losses = self.prior
         prior = -np.sum(wins * np.logaddexp(0, -lead) + losses * np.logaddexp(0, lead))
         return self.likelihood.value(self.eta(parameters), self.aux(parameters), outcomes) + float(prior)
 
-    def gradient(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    def gradient(self, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
         """(P + A,) or (P + A, R) gradient of `value`."""
         in_eta, in_aux = self.likelihood.gradient(self.eta(parameters), self.aux(parameters), outcomes)
         linear = self.transposed @ in_eta
@@ -94,7 +96,7 @@ class RatingProblem:
             full = full + wins - (wins + losses) * sigmoid(parameters - centre)
         return np.asarray(full)
 
-    def information(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    def information(self, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
         """(P + A, P + A) information, without the gauge."""
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = self.likelihood.information(self.eta(parameters), self.aux(parameters), total)
@@ -131,12 +133,12 @@ class Solution:
     value: float
 
 
-def outcomes_of(counts: FloatArray) -> Outcomes:
+def outcomes_of(counts: FloatArray) -> OutcomeCounts:
     """Split counts (K, 3) or (K, 3, R) into three arrays."""
     return np.ascontiguousarray(counts[:, 0]), np.ascontiguousarray(counts[:, 1]), np.ascontiguousarray(counts[:, 2])
 
 
-def solve(problem: RatingProblem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
+def solve(problem: RatingProblem, outcomes: OutcomeCounts, start: FloatArray, *, limit: int = 100) -> Solution:
     """Newton's method with step halving. Converged if no parameter moves by more than 1e-10 (1e-8 by differences)."""
     parameters = start.copy()
     value = problem.value(parameters, outcomes)
@@ -157,7 +159,7 @@ def solve(problem: RatingProblem, outcomes: Outcomes, start: FloatArray, *, limi
     return Solution(parameters, _inverse(problem, parameters, outcomes), limit, False, value)
 
 
-def _curved(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+def _curved(problem: RatingProblem, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
     """The curvature, if the likelihood is concave there, else Fisher's information; plus the gauge."""
     if not problem.likelihood.canonical:
         curvature = _curvature(problem, parameters, outcomes) + problem.gauge
@@ -178,7 +180,7 @@ def _solved(curvature: FloatArray, gradient: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.pinv(curvature) @ gradient, np.float64)
 
 
-def _inverse(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+def _inverse(problem: RatingProblem, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
     curvature = _curved(problem, parameters, outcomes)
     try:
         return np.asarray(np.linalg.inv(curvature), np.float64)
@@ -186,7 +188,9 @@ def _inverse(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes)
         return np.asarray(np.linalg.pinv(curvature), np.float64)
 
 
-def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:
+def _curvature(
+    problem: RatingProblem, parameters: FloatArray, outcomes: OutcomeCounts, step: float = 1e-5
+) -> FloatArray:
     """(P + A, P + A) negative second derivatives, by central differences of the gradient, in slices to save memory."""
     size = parameters.size
     wide = (outcomes[0][:, None], outcomes[1][:, None], outcomes[2][:, None])

@@ -60,19 +60,19 @@ def fit_board(
     """
     m = cells.n_models
     aux = likelihood.ready(aux, cells)
-    held = np.full(m, np.nan) if anchors is None else anchors
-    blocks = find_blocks(cells, None if anchors is None else np.isfinite(held))
+    anchored = np.full(m, np.nan) if anchors is None else anchors
+    blocks = find_blocks(cells, None if anchors is None else np.isfinite(anchored))
     inside = blocks.inside(cells)
     inner = cells if inside.all() else _subset(cells, inside)
     parameter = np.full(m, -1, np.int64)
-    parameter[~np.isfinite(held)] = np.arange(int((~np.isfinite(held)).sum()))
-    problem = _problem(inner, likelihood, aux, blocks, held, parameter)
+    parameter[~np.isfinite(anchored)] = np.arange(int((~np.isfinite(anchored)).sum()))
+    problem = _problem(inner, likelihood, aux, blocks, anchored, parameter)
     problem.prior[:, int((parameter >= 0).sum()) : problem.n_linear] = coefficient_prior
     first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
     if start is not None:
-        first[: int((parameter >= 0).sum())] = _centred(start, blocks, held)[parameter >= 0]
+        first[: int((parameter >= 0).sum())] = _centred(start, blocks, anchored)[parameter >= 0]
     solution = solve(problem, outcomes_of(inner.weighted), first)
-    within = np.where(np.isfinite(held), held, 0.0)
+    within = np.where(np.isfinite(anchored), anchored, 0.0)
     within[parameter >= 0] = solution.parameters[parameter[parameter >= 0]]
     free_models = int((parameter >= 0).sum())
     beta = solution.parameters[free_models : problem.n_linear]
@@ -97,10 +97,10 @@ def fit_board(
     )
 
 
-def _centred(start: FloatArray, blocks: ModelBlocks, held: FloatArray) -> FloatArray:
+def _centred(start: FloatArray, blocks: ModelBlocks, anchored: FloatArray) -> FloatArray:
     """The start with a mean of 0 in each block without an anchor, since a fit never moves the mean of such a block."""
     mean = np.bincount(blocks.of, start, blocks.n) / np.bincount(blocks.of, minlength=blocks.n)
-    mean[blocks.of[np.isfinite(held)]] = 0.0
+    mean[blocks.of[np.isfinite(anchored)]] = 0.0
     return start - mean[blocks.of]
 
 
@@ -117,7 +117,7 @@ def _subset(cells: PairCells, kept: NDArray[np.bool_]) -> PairCells:
 
 
 def _problem(
-    cells: PairCells, likelihood: Likelihood, aux: Aux, blocks: ModelBlocks, held: FloatArray, parameter: IntArray
+    cells: PairCells, likelihood: Likelihood, aux: Aux, blocks: ModelBlocks, anchored: FloatArray, parameter: IntArray
 ) -> RatingProblem:
     from scipy.sparse import csr_matrix, hstack
 
@@ -126,7 +126,7 @@ def _problem(
     matrix.resize((cells.left.size, free_models))
     if cells.covariates.shape[1]:
         matrix = hstack([matrix, csr_matrix(cells.covariates)]).tocsr()
-    fixed = np.where(np.isfinite(held), held, 0.0)
+    fixed = np.where(np.isfinite(anchored), anchored, 0.0)
     n_aux = int(aux.free.sum())
     aux_place = np.full(aux.free.size, -1, np.int64)
     aux_place[aux.free] = np.arange(n_aux)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray
 from imarena.ranking.likelihood.pair_counts import PairCells
 
-Outcomes = tuple[FloatArray, FloatArray, FloatArray]
+OutcomeCounts = tuple[FloatArray, FloatArray, FloatArray]
 """Numbers of left wins, ties and right wins, each (K,) or (K, R)."""
 
 
@@ -50,10 +50,10 @@ class Likelihood(Protocol):
         """Extra parameters for these counts."""
         ...
 
-    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float: ...
+    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts) -> float: ...
 
     def gradient(
-        self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes
+        self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts
     ) -> tuple[FloatArray, FloatArray | None]: ...
 
     def information(self, eta: FloatArray, aux: FloatArray | None, total: FloatArray) -> Information: ...
@@ -76,7 +76,7 @@ class BradleyTerry:
     def ready(self, aux: Aux, cells: PairCells) -> Aux:  # noqa: ARG002
         return NO_AUX
 
-    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float:  # noqa: ARG002
+    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts) -> float:  # noqa: ARG002
         left, tie, right = outcomes
         return -float(np.sum((left + 0.5 * tie) * np.logaddexp(0, -eta) + (right + 0.5 * tie) * np.logaddexp(0, eta)))
 
@@ -84,7 +84,7 @@ class BradleyTerry:
         self,
         eta: FloatArray,
         aux: FloatArray | None,  # noqa: ARG002
-        outcomes: Outcomes,
+        outcomes: OutcomeCounts,
     ) -> tuple[FloatArray, FloatArray | None]:
         # (left - right) / 2 - n tanh(eta / 2) / 2 is the same as points - n sigma(eta), with less rounding
         left, tie, right = outcomes
@@ -123,14 +123,14 @@ class Davidson:
         total = left + right + tie
         return left / total, tie / total, right / total, np.log(total) + top
 
-    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float:
+    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts) -> float:
         left, tie, right = outcomes
         log_total = self._shares(eta, aux)[3]
         ties = 0.0 if aux is None else np.sum(np.where(tie > 0, tie * np.where(tie > 0, aux, 0.0), 0.0))
         return float(np.sum((left - right) * eta * 0.5) + ties - np.sum((left + tie + right) * log_total))
 
     def gradient(
-        self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes
+        self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts
     ) -> tuple[FloatArray, FloatArray | None]:
         left, tie, right = outcomes
         p_left, p_tie, p_right, _ = self._shares(eta, aux)
@@ -153,11 +153,11 @@ def _wins_go_round(cells: PairCells, group: int) -> bool:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
 
-    here = cells.group == group
-    left, tie, right = (cells.counts[here] > 0).T
+    mask = cells.group == group
+    left, tie, right = (cells.counts[mask] > 0).T
     if (left & right).any():
         return True
-    i, j = cells.left[here], cells.right[here]
+    i, j = cells.left[mask], cells.right[mask]
     heads = np.concatenate([i[tie], j[tie], i[left], j[right]])
     tails = np.concatenate([j[tie], i[tie], j[left], i[right]])
     lengths = np.concatenate([np.ones(2 * int(tie.sum())), -np.ones(int(left.sum() + right.sum()))])
@@ -193,13 +193,13 @@ class Mixture:
         q = np.ones_like(p) if aux is None else np.broadcast_to(sigmoid(np.asarray(aux)), p.shape)
         return p, q, np.clip(q * p + 0.5 * (1 - q), 1e-300, 1 - 1e-16)
 
-    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float:
+    def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts) -> float:
         left, tie, right = outcomes
         _, _, chance = self._chance(eta, aux)
         return float(np.sum((left + 0.5 * tie) * np.log(chance) + (right + 0.5 * tie) * np.log1p(-chance)))
 
     def gradient(
-        self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes
+        self, eta: FloatArray, aux: FloatArray | None, outcomes: OutcomeCounts
     ) -> tuple[FloatArray, FloatArray | None]:
         left, tie, right = outcomes
         p, q, chance = self._chance(eta, aux)

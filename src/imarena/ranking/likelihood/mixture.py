@@ -90,9 +90,9 @@ def expectation_maximisation(
     while iteration < limit:
         iteration += 1
         # Keep p off 0 and 1, where a label that never errs (q = 1) would have a credibility of 0 / 0.
-        p, held = np.clip(sigmoid(theta[cells.left] - theta[cells.right]), 1e-12, 1 - 1e-12), q[cells.group]
-        win = wins * held * p / (held * p + 0.5 * (1 - held))
-        loss = losses * held * (1 - p) / (held * (1 - p) + 0.5 * (1 - held))
+        p, reliability = np.clip(sigmoid(theta[cells.left] - theta[cells.right]), 1e-12, 1 - 1e-12), q[cells.group]
+        win = wins * reliability * p / (reliability * p + 0.5 * (1 - reliability))
+        loss = losses * reliability * (1 - p) / (reliability * (1 - p) + 0.5 * (1 - reliability))
         credible = np.bincount(cells.group, win + loss, q.size)
         new_q = np.where(aux.free, (credible + aux.prior[0]) / (labels + aux.prior.sum(axis=0)), q)
         weighted = replace(cells, counts=np.column_stack([win, np.zeros_like(win), loss]))

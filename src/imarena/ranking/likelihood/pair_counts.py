@@ -108,8 +108,8 @@ def tally_models(battles: Battles) -> ModelTally:
     m = cells.n_models
     left, tie, right = cells.counts.T
     wins, losses, ties = (
-        np.asarray(np.bincount(cells.left, here, m) + np.bincount(cells.right, there, m), np.float64)
-        for here, there in ((left, right), (right, left), (tie, tie))
+        np.asarray(np.bincount(cells.left, on_left, m) + np.bincount(cells.right, on_right, m), np.float64)
+        for on_left, on_right in ((left, right), (right, left), (tie, tie))
     )
     return ModelTally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 

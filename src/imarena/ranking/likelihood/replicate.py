@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem, outcomes_of
 from imarena.ranking.likelihood.fit import Fit, fit_board, placing_problem
-from imarena.ranking.likelihood.likelihoods import Aux, Outcomes, sigmoid
+from imarena.ranking.likelihood.likelihoods import Aux, OutcomeCounts, sigmoid
 from imarena.ranking.likelihood.separation import block_labels
 from imarena.ranking.resample import Units
 
@@ -30,7 +30,7 @@ class CurvatureIndex:
     aux: Any
     size: int
 
-    def informations(self, problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    def informations(self, problem: RatingProblem, parameters: FloatArray, outcomes: OutcomeCounts) -> FloatArray:
         """(R, Q, Q) Fisher information of every round, without gauge and prior. `parameters` (Q, R)."""
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = problem.likelihood.information(problem.eta(parameters), problem.aux(parameters), total)
@@ -52,9 +52,9 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
     def gather(parts: list[tuple[IntArray, IntArray, FloatArray]]) -> Any:
         cells = np.tile(np.arange(k), len(parts))
         rows, others, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        held = (rows >= 0) & (others >= 0)
-        entry = rows[held] * size + others[held]
-        return csr_matrix((weights[held], (entry, cells[held])), shape=(size * size, k))
+        inside = (rows >= 0) & (others >= 0)
+        entry = rows[inside] * size + others[inside]
+        return csr_matrix((weights[inside], (entry, cells[inside])), shape=(size * size, k))
 
     pairs = [(a, b) for a in range(width) for b in range(width)]
     eta = gather([(columns[:, a], columns[:, b], values[:, a] * values[:, b]) for a, b in pairs])
@@ -182,9 +182,9 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
         weighted = drawn * base.cells.factor[:, None, None]
         within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
         _centre_blocks(fit, within)
-        problem, place = placing_problem(base.cells, likelihood, fit.blocks, within)
+        problem, index = placing_problem(base.cells, likelihood, fit.blocks, within)
         shift, placed = _newton(problem, np.zeros(problem.n_linear), weighted[~fit.inside])
-        strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[place[fit.blocks.of]]
+        strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[index[fit.blocks.of]]
         theta[:, rounds] = strengths - strengths[base.blocks.reference].mean(axis=0)
         left_over.append(rounds[~(settled & placed)])
     return np.concatenate([np.empty(0, np.int64), *left_over])

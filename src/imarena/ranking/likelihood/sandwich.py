@@ -64,5 +64,5 @@ def _scores(base: Fit) -> Any:
     linear = diags(in_eta.ravel()) @ problem.matrix[row]
     if problem.n_aux == 0:
         return csr_matrix(linear)
-    held = diags(in_aux.ravel()) @ problem.groups.T.tocsr()[row]
-    return hstack([linear, held]).tocsr()
+    auxiliary = diags(in_aux.ravel()) @ problem.groups.T.tocsr()[row]
+    return hstack([linear, auxiliary]).tocsr()

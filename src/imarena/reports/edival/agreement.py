@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from imarena.reports.edival.scored import known_mean, percent
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import cohen_kappa, pearson
 
 
@@ -28,13 +28,13 @@ class BinaryAgreement:
 
 
 def binary_agreement(
-    judge: str, kind: str, said: Sequence[bool], people: Sequence[bool], threshold: float | None = None
+    judge: str, kind: str, verdicts: Sequence[bool], people: Sequence[bool], threshold: float | None = None
 ) -> BinaryAgreement:
     """The figures from the answers of one judge and of people, in the same order."""
-    n = len(said)
+    n = len(verdicts)
     if not n:
         return BinaryAgreement(judge, kind, 0, None, None, None, None, threshold)
-    left, right = np.asarray(said, np.float64), np.asarray(people, np.float64)
+    left, right = np.asarray(verdicts, np.float64), np.asarray(people, np.float64)
     hits = float(((left == 1) & (right == 1)).sum())
     wrong = float((left != right).sum())
     f1 = 2 * hits / (2 * hits + wrong) if hits or wrong else None
@@ -54,10 +54,10 @@ def best_threshold(scores: Sequence[float], people: Sequence[bool]) -> float:
 def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, int]:
     """The share of agreeing pairs among all pairs of raters of the same output, and the number of pairs."""
     same = pairs = 0
-    for given in marks.values():
-        yes = sum(given)
-        no = len(given) - yes
-        pairs += len(given) * (len(given) - 1) // 2
+    for answers in marks.values():
+        yes = sum(answers)
+        no = len(answers) - yes
+        pairs += len(answers) * (len(answers) - 1) // 2
         same += yes * (yes - 1) // 2 + no * (no - 1) // 2
     return (same / pairs if pairs else None), pairs
 
@@ -103,7 +103,7 @@ def style_table(answers: Sequence[StyleAnswer]) -> Table:
     groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
     for one in answers:
         groups.setdefault((one.judge, one.editor, one.mode, one.shape), []).append(one)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for key, found in sorted(groups.items()):
         answered = [one for one in found if one.yes is not None]
         rated = [one for one in answered if one.people is not None]

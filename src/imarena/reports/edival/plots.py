@@ -16,9 +16,9 @@ def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     """Name, caption and chart of the front for each pair of axes and turn with at least two editors."""
     figures = all_figures(scored, mode)
     for turn in scored.turns:
-        here = [one for one in figures if one.turn == turn]
+        of_turn = [one for one in figures if one.turn == turn]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
-            chart = front_chart(here, first, second)
+            chart = front_chart(of_turn, first, second)
             if chart is not None:
                 name = f"pareto-{mode}-{turn + 1}-{first}-{second}".lower()
                 yield name, f"{first} and {second} at turn {turn + 1}, {mode.replace('_', '-')}", chart

@@ -91,5 +91,5 @@ def percent(share: float | None) -> float | None:
 
 def known_mean(values: Sequence[float | None]) -> float | None:
     """The mean of the known values; None if there are none."""
-    there = [float(value) for value in values if value is not None]
-    return sum(there) / len(there) if there else None
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -16,7 +16,7 @@ from imarena.reports.edival.figures import (
     type_rates,
 )
 from imarena.reports.edival.scored import ScoredOutput, ScoredSet, known_mean, percent
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 
 FIRST_TYPES = ("subject_replace", "subject_remove", "material_alter", "color_alter", "subject_add")
 OTHER_TYPES = ("text_change", "position_change", "count_change", "background_change")
@@ -61,7 +61,7 @@ def edit_type_table(scored: ScoredSet) -> Table:
                 counts[edit.type, at] += 1
     turns = scored.turns
     columns = (Column("type"), *(Column(f"T{turn + 1}", ",") for turn in turns), Column("total", ","))
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (name, *(counts[name, turn] for turn in turns), sum(counts[name, turn] for turn in turns))
         for name in sorted({name for name, _ in counts})
     ]
@@ -97,7 +97,7 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
     extra = (Column("s per image", ".2f", drop=2), *((Column("O (O.4)", ".2f"),) if pooled else ()), Column("rank"))
     rows = []
     for row in sorted(table.rows, key=lambda row: ranks[str(row[0])]):
-        more: tuple[Cell, ...] = (percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
+        more: tuple[CellValue, ...] = (percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
         took = [o.latency_s for o in scored.outputs if (o.editor, o.mode) == (row[0], mode)]
         rows.append((*row, known_mean(took), *more, ranks[str(row[0])]))
     return Table((*table.columns, *extra), tuple(rows), table.title, table.notes).filled
@@ -120,7 +120,7 @@ def quality_table(scored: ScoredSet, mode: str) -> Table:
     columns += [Column(f"|dVQ| {_label(mode, turn)}", ".3f") for turn in turns]
     short = {"luminance_mean": "lum", "luminance_p99": "lum p99", "luminance_p999": "lum p99.9"}
     columns += [Column(f"{short[name]} {_label(mode, turn)}", ".1f") for name in names for turn in turns]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for editor, found in figures.items():
         vq = [found[turn].quality if turn in found else None for turn in turns]
         shift = [found[turn].quality_shift if turn in found else None for turn in turns]
@@ -145,7 +145,7 @@ def other_quality_table(scored: ScoredSet, mode: str) -> Table:
     turns = scored.turns
     columns = [Column("editor")]
     columns += [Column(f"{name.replace('_', ' ')} {_label(mode, turn)}", ".3f") for name in names for turn in turns]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for editor in scored.editors(mode) if names else ():
         found = {turn: scored.of(editor, mode, turn) for turn in turns}
         cells = (known_mean([o.quality.get(name) for o in found[turn]]) for name in names for turn in turns)
@@ -198,7 +198,7 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
     rows = []
     ranks = _consistency_ranks(scored, mode, wanted)
     for editor in scored.editors(mode):
-        cells: list[Cell] = []
+        cells: list[CellValue] = []
         for name in names:
             for turn in turns:
                 found = [o for o in scored.of(editor, mode, turn) if wanted in (None, o.square)]
@@ -218,7 +218,7 @@ def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dic
         if (found := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
     }
     order = sorted((editor for editor in means if means[editor] is not None), key=lambda one: -(means[one] or 0.0))
-    return {editor: place for place, editor in enumerate(order, 1)}
+    return {editor: rank for rank, editor in enumerate(order, 1)}
 
 
 def modes_table(scored: ScoredSet) -> Table:
@@ -265,11 +265,11 @@ def pareto_table(scored: ScoredSet, mode: str) -> Table:
     }  # fmt: skip
     rows = []
     for turn in scored.turns:
-        here = [found[turn] for found in _by_turn(scored, mode).values() if turn in found]
+        of_turn = [found[turn] for found in _by_turn(scored, mode).values() if turn in found]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
             points = {
                 f.editor: (x, y)
-                for f in here
+                for f in of_turn
                 if (x := axes[first](f)) is not None and (y := axes[second](f)) is not None
             }
             rows.append((_label(mode, turn), f"{first} and {second}", ", ".join(pareto_front(points))))
@@ -340,7 +340,7 @@ def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
     )  # fmt: skip
     columns = [Column("tools"), Column("editor")]
     columns += [Column(f"{name} {_label(mode, turn)}", ".2f") for name, _ in takes for turn in turns] + [Column("rank")]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for scored in sets:
         found = _by_turn(scored, mode)
         order = sorted(found, key=lambda editor: -(found[editor][max(found[editor])].overall or 0.0))

@@ -8,7 +8,7 @@ from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.pair_differences import model_groups
 from imarena.reports.rank_tables import board_tables, interval_cell, interval_spec, ranks_cell, standings_table
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns, count_cell
 
 _STEPS = 10
@@ -86,7 +86,7 @@ class SiteBoard:
         """The models from best to worst."""
         return [standing.model for standing in self.ranking.models]
 
-    def place(self, standing: Standing) -> tuple[Cell, ...]:
+    def place(self, standing: Standing) -> tuple[CellValue, ...]:
         """The cells of `PLACE_COLUMNS` for a model of the board, as in its standings."""
         interval = interval_cell(standing)
         if isinstance(interval, Range):
@@ -140,7 +140,7 @@ class ModelPage:
     model: str
     board: SiteBoard
     """The site's first board: opponents, groups and examples are about it."""
-    places: Sequence[tuple[SiteBoard, tuple[Cell, ...]]]
+    places: Sequence[tuple[SiteBoard, tuple[CellValue, ...]]]
     """Each board with the model, and its cells of `PLACE_COLUMNS`."""
     opponents: Sequence[tuple[str, WinCounts]]
     groups: Table

@@ -4,11 +4,11 @@ from imarena.reports.tables.csv import csv_rows, safe_cell, to_csv, whole_number
 from imarena.reports.tables.html import render_template, to_html
 from imarena.reports.tables.latex import escape_latex, to_latex, to_long_latex
 from imarena.reports.tables.markdown import escape_markdown, to_markdown
-from imarena.reports.tables.table import Cell, Column, Number, Range, Table, printable
+from imarena.reports.tables.table import CellValue, Column, Number, Range, Table, printable
 from imarena.reports.tables.terminal import show_table
 
 __all__ = [
-    "Cell",
+    "CellValue",
     "Column",
     "Number",
     "Range",

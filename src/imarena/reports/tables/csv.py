@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from imarena.core import UserError
-from imarena.reports.tables.table import Cell, Number, Range, Table, printable
+from imarena.reports.tables.table import CellValue, Number, Range, Table, printable
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -65,7 +65,7 @@ def safe_cell(value: object) -> object:
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
-def _values(cell: Cell, pair: bool) -> list[str | float | None]:
+def _values(cell: CellValue, pair: bool) -> list[str | float | None]:
     if isinstance(cell, Range):
         return [_value(cell.low), _value(cell.high)]
     plain = _value(cell.value if isinstance(cell, Number) else cell)

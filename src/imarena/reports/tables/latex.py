@@ -6,7 +6,7 @@ invisible digits fill the gap. A range takes two columns, with " to " between th
 
 import re
 
-from imarena.reports.tables.table import Cell, Number, Range, Table, number_text, printable
+from imarena.reports.tables.table import CellValue, Number, Range, Table, number_text, printable
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -137,7 +137,7 @@ def _head(table: Table, column: int, pair: bool, *, stacked: bool) -> str:
     return rf"\multicolumn{{1}}{{c}}{{{title}}}" if table.numeric(column) else title
 
 
-def _cell(table: Table, row: tuple[Cell, ...], column: int, pair: bool, decimals: int) -> str:
+def _cell(table: Table, row: tuple[CellValue, ...], column: int, pair: bool, decimals: int) -> str:
     cell, text = row[column], table.text(row, column)
     if pair:
         if isinstance(cell, Range) and " to " in text:
@@ -170,7 +170,7 @@ def _padding(text: str, decimals: int) -> str:
     return rf"\phantom{{{'' if own else '.'}{'0' * (decimals - own)}}}"
 
 
-def _is_number(cell: Cell) -> bool:
+def _is_number(cell: CellValue) -> bool:
     return isinstance(cell, int | float | Number)
 
 

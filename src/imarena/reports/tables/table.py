@@ -28,7 +28,7 @@ class Range:
     """Format of the ends; empty for the column's format."""
 
 
-Cell = str | int | float | Number | Range | None
+CellValue = str | int | float | Number | Range | None
 """None is a missing value; it is never shown as a number."""
 
 
@@ -54,7 +54,7 @@ class Table:
     """Columns, rows, a title above and notes below."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CellValue, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
     signature: str = ""
@@ -106,7 +106,7 @@ class Table:
             for column, (number, heading) in enumerate(zip(self._numeric, self.columns, strict=True))
         )
 
-    def text(self, row: Sequence[Cell], index: int) -> str:
+    def text(self, row: Sequence[CellValue], index: int) -> str:
         """A cell as text, before a renderer escapes it."""
         column, cell = self.columns[index], row[index]
         if isinstance(cell, str):
@@ -144,12 +144,12 @@ def interval(low: float | None, high: float | None, spec: str = "") -> Range | N
     return Range(low, high, spec)
 
 
-def count_cell(value: float) -> Cell:
+def count_cell(value: float) -> CellValue:
     """A whole number, or two decimals if weights make the count fractional. For columns with the format `,`."""
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
 
 
-def p_value_cell(value: float | None, is_bound: bool) -> Cell:
+def p_value_cell(value: float | None, is_bound: bool) -> CellValue:
     """A p-value, or a bound such as `<= 0.002` if the bootstrap has too few rounds, rounded up to two digits."""
     if value is None or not is_bound:
         return value
@@ -175,7 +175,7 @@ def printable(text: str) -> str:
     )
 
 
-def _known(cell: Cell) -> bool:
+def _known(cell: CellValue) -> bool:
     """Is there a value? NaN is not a value."""
     if isinstance(cell, Range):
         return not (math.isnan(cell.low) or math.isnan(cell.high))

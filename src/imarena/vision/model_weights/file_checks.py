@@ -73,9 +73,9 @@ def _check_onnx(path: Path) -> None:
 def _varint(file: BinaryIO) -> int:
     """A protobuf varint: seven bits per byte, the lowest first; 0 at the end of the file."""
     value = 0
-    for place in range(10):
+    for index in range(10):
         byte = (file.read(1) or b"\0")[0]
-        value |= (byte & 0x7F) << (7 * place)
+        value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
             break
     return value

@@ -156,10 +156,10 @@ def _sizes(numbers: Any) -> tuple[int, ...]:
 
 
 def _ordered_dict(*pairs: Any) -> PickledDict:
-    made = PickledDict()
+    ordered = PickledDict()
     for key, value in pairs[0] if pairs else ():
-        made[key] = value
-    return made
+        ordered[key] = value
+    return ordered
 
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:

@@ -42,8 +42,8 @@ class SentenceEncoder:
             ).to(self._device)
             with self._placement.inference(self._torch):
                 states = self._model(**tokens).last_hidden_state.float()
-            kept = tokens["attention_mask"].unsqueeze(-1).float()
-            rows.append(((states * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1.0)).cpu().numpy())
+            mask = tokens["attention_mask"].unsqueeze(-1).float()
+            rows.append(((states * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)).cpu().numpy())
         vectors = np.concatenate(rows) if rows else np.zeros((0, int(self._model.config.hidden_size)))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths).all() and (lengths > 0).all()):

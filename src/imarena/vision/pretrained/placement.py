@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Pixels, UserError
+from imarena.core import Pixels, UserError, suggestion
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 _DEVICE, _DTYPE, _BATCH = "IMARENA_DEVICE", "IMARENA_DTYPE", "IMARENA_BATCH_SIZE"
@@ -30,7 +30,7 @@ class Placement:
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
-            raise UserError(f"'{self.dtype}' is not a number format.", hint=f"Choose from: {', '.join(DTYPES)}.")
+            raise UserError(f"'{self.dtype}' is not a number format.", hint=suggestion(self.dtype, DTYPES))
         if self.batch_size < 1:
             raise UserError("A batch needs at least one image.", hint=f"Set {_BATCH} to 1 or more.")
 

@@ -20,7 +20,7 @@ MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe")
 END = "<|im_end|>"
 _IMAGE = f"<|vision_start|>{PLACE}<|vision_end|>"
 
-Chat = Sequence[Mapping[str, Any]]
+Messages = Sequence[Mapping[str, Any]]
 """Messages with `role` and `content`; content is a string, or parts of type `text` or `image`."""
 
 
@@ -70,7 +70,7 @@ class QwenChat:
         """The chat format: the folder's template, or the name of the built-in format."""
         return self._template or "ChatML"
 
-    def render(self, messages: Chat, *, add_generation_prompt: bool) -> str:
+    def render(self, messages: Messages, *, add_generation_prompt: bool) -> str:
         """The chat as one text, with one placeholder for each image."""
         if self._template is not None:
             return str(
@@ -86,7 +86,7 @@ class QwenChat:
 
     def apply_chat_template(
         self,
-        messages: Chat,
+        messages: Messages,
         *,
         add_generation_prompt: bool = True,
         tokenize: bool = True,
@@ -134,7 +134,7 @@ def takes_token_types(model: Any) -> bool:
     return "mm_token_type_ids" in inspect.signature(model.forward).parameters
 
 
-def chat_images(messages: Chat) -> list[Any]:
+def chat_images(messages: Messages) -> list[Any]:
     """The images of a chat in order, as Pillow images; bytes are decoded."""
     contents = [message["content"] for message in messages if not isinstance(message["content"], str)]
     return [_opened(part["image"]) for content in contents for part in content if part["type"] == "image"]

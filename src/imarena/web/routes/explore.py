@@ -10,22 +10,21 @@ from imarena.web import responses, responses_look
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, LookCaller
 from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
-from imarena.web.routes.pictures import JPEG, PNG, Identity, Index, Level, send_display, send_tile
+from imarena.web.routes.pictures import JPEG, PNG, Index, RecordId, TileLevel, send_display, send_tile
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows.questions import TextFinding, item_findings
-from imarena.workflows.serving import BattleFilters, count_outputs, image_of_step
-from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import BattleFilters, count_outputs, explorer, image_of_step
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
 StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
-def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
+def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> explorer.BattleList:
     """The battles that match a request and that the caller may see."""
-    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
     models = [name for name in (query.left, query.right) if name is not None]
-    return exploring.list_battles(arena.leaderboards, filters_of(query, caller), models, hidden)
+    return explorer.list_battles(arena.leaderboards, filters_of(query, caller), models, hidden)
 
 
 @router.get("/battles")
@@ -33,9 +32,9 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
     """Battles, in the order in which they were first recorded."""
     arena = arena_of(request)
     battles = select_battles(arena, caller, query)
-    here, more = page_of(battles, query.cursor, query.limit)
+    page, more = page_of(battles, query.cursor, query.limit)
     return BattlePage(
-        battles=responses.battles_out(arena, battles[here]),
+        battles=responses.battles_out(arena, battles[page]),
         total=len(battles),
         some_hidden=_hides_items(arena, caller),
         next_cursor=more,
@@ -44,15 +43,15 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
 
 def _hides_items(arena: ServedWorkspace, caller: Caller) -> bool:
     """Are items hidden from this caller because raters are working on them now?"""
-    return bool(exploring.hidden_items(arena.leaderboards, leads=caller.leads))
+    return bool(explorer.hidden_items(arena.leaderboards, leads=caller.leads))
 
 
 @router.get("/battles/{battle_id}")
-def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> BattleDetail:
+def get_battle(request: Request, caller: LookCaller, battle_id: RecordId) -> BattleDetail:
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
     seen = BattleFilters(released=not caller.leads)
-    pair, votes, judgments = exploring.load_battle(arena.leaderboards, battle_id, leads=caller.leads, filters=seen)
+    pair, votes, judgments = explorer.load_battle(arena.leaderboards, battle_id, leads=caller.leads, filters=seen)
     records = arena.voting.records
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
     numbers: dict[str, int] = {}
@@ -77,8 +76,8 @@ def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after
     """`seq` and id of the items that match a request and that the caller may see, in insertion order."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
-    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
-    return exploring.item_rows(arena.leaderboards, where, hidden, after=after)
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
+    return explorer.item_rows(arena.leaderboards, where, hidden, after=after)
 
 
 @router.get("/items")
@@ -96,10 +95,10 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
 
 
 @router.get("/items/{item_id}")
-def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDetail:
+def get_item(request: Request, caller: LookCaller, item_id: RecordId) -> ItemDetail:
     """An item with the outputs of all editors."""
     arena = arena_of(request)
-    shown = exploring.load_item(arena.leaderboards, item_id, leads=caller.leads)
+    shown = explorer.load_item(arena.leaderboards, item_id, leads=caller.leads)
     item = shown.item
     return ItemDetail(
         item=responses.item_line(item, len(shown.outputs)),
@@ -107,7 +106,7 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
         licence=item.licence,
         sources=responses.item_pictures(arena, item_id, "source", item.sources),
         references=responses.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[responses_look.output_out(arena, made, shown, with_notes=caller.inside) for made in shown.outputs],
+        outputs=[responses_look.output_out(arena, output, shown, with_notes=caller.inside) for output in shown.outputs],
         words=[_words(finding) for finding in item_findings(arena.workspace, item, shown.outputs)],
     )
 
@@ -117,7 +116,7 @@ def _words(finding: TextFinding) -> WordsOut:
 
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)
-def get_step_picture(request: Request, caller: LookCaller, output_id: Identity, number: StepNumber) -> Response:
+def get_step_picture(request: Request, caller: LookCaller, output_id: RecordId, number: StepNumber) -> Response:
     """The image of an agent after a step."""
     return send_display(request, image_of_step(arena_of(request).leaderboards, output_id, number, leads=caller.leads))
 
@@ -128,9 +127,9 @@ def get_step_picture(request: Request, caller: LookCaller, output_id: Identity, 
 def get_step_tile(
     request: Request,
     caller: LookCaller,
-    output_id: Identity,
+    output_id: RecordId,
     number: StepNumber,
-    level: Level,
+    level: TileLevel,
     column: Index,
     row: Index,
 ) -> Response:

@@ -22,10 +22,9 @@ from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
-from imarena.workflows.serving import count_outputs, issue_heat_map, judge_health
-from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import count_outputs, explorer, issue_heat_map, judge_health
 
-Form = Literal["csv", "json"]
+_TableFormat = Literal["csv", "json"]
 _PART_LETTERS = 64_000
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """Characters that could end a script or begin a tag if somebody embeds the document in a page."""
@@ -40,7 +39,9 @@ TABLE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def table_file(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
+def table_file(
+    names: Sequence[str], rows: Iterable[Sequence[object]], form: _TableFormat, title: str
+) -> StreamingResponse:
     """A table as a downloadable file, which a browser never shows as a page."""
     lines = _csv(names, rows) if form == "csv" else _json(names, rows)
     media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
@@ -72,22 +73,22 @@ def _finite(value: object) -> object:
 
 def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
     """Join the text into larger chunks."""
-    held: list[str] = []
+    buffer: list[str] = []
     size = 0
     for line in lines:
-        held.append(line)
+        buffer.append(line)
         size += len(line)
         if size >= _PART_LETTERS:
-            yield "".join(held).encode("utf-8", "replace")
-            held, size = [], 0
-    yield "".join(held).encode("utf-8", "replace")
+            yield "".join(buffer).encode("utf-8", "replace")
+            buffer, size = [], 0
+    yield "".join(buffer).encode("utf-8", "replace")
 
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
-CampaignId = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
+_CampaignParam = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
 SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
-As = Annotated[Form, Query()]
+As = Annotated[_TableFormat, Query()]
 _AT_ONCE = 500
 ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
 
@@ -122,7 +123,7 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], entries: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], entries: Iterable[Wire], form: _TableFormat, title: str) -> StreamingResponse:
     """Entries as a page shows them, one per row."""
     names = list(kind.model_fields)
     dumped = (entry.model_dump() for entry in entries)
@@ -132,7 +133,7 @@ def _saved(kind: type[Wire], entries: Iterable[Wire], form: Form, title: str) ->
 @router.get("/board", **ROUTE)
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     names = list(StandingOut.model_fields)
 
     def cell(standing: StandingOut, name: str) -> object:
@@ -140,8 +141,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
         return whole_number(value) if name in COUNTS else value
 
     rows = (
-        [*(cell(standing, name) for name in names), made.signature]
-        for standing in responses.standings_out(made.ranking)
+        [*(cell(standing, name) for name in names), board.signature]
+        for standing in responses.standings_out(board.ranking)
     )
     return table_file([*names, "signature"], rows, query.format, "board")
 
@@ -149,8 +150,8 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row per pair of models that met."""
-    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(Cell.model_validate, made.matrix), query.format, "matrix")
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    return _saved(Cell, map(Cell.model_validate, board.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -180,17 +181,17 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Boxes drawn by raters, counted by cell, the objects they named, and clicks and tags by editor."""
-    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
+    heat_map = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
-        for row, line in enumerate(made.cells.tolist())
+        for row, line in enumerate(heat_map.cells.tolist())
         for column, count in enumerate(line)
         if count
     ]
-    things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
+    things = [("thing", None, label, None, None, count) for label, count in heat_map.labels.most_common()]
     tags = [
         (kind, issues.editor, None, None, None, count)
-        for issues in responses_look.editor_issues(made)
+        for issues in responses_look.editor_issues(heat_map)
         for kind, count in (
             ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
             ("ratings", issues.ratings),
@@ -205,7 +206,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Only leads see raters' ids."""
     arena = arena_of(request)
-    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
     rows = arena.leaderboards.verdicts(filters_of(query, caller), names, hidden)
     return table_file(names, rows, query.format, "verdicts")
@@ -288,7 +289,7 @@ def export_ratings(
 
 @router.get("/agreement", **ROUTE)
 def export_agreement(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
@@ -298,7 +299,7 @@ def export_agreement(
 
 @router.get("/raters", **ROUTE)
 def export_raters(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
+    request: Request, _caller: LeadCaller, campaign_id: _CampaignParam, format: As = "csv"
 ) -> StreamingResponse:
     """Each rater's work in a campaign, with warnings."""
     arena = arena_of(request)

@@ -10,7 +10,7 @@ from imarena.routing import CampaignPlan, forms
 from imarena.web import wire_lead
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.requests import Cursor, Limit
+from imarena.web.requests import Cursor, Limit, PathId
 from imarena.web.responses import notices_out, rater_out
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_raters import (
@@ -27,7 +27,6 @@ from imarena.workflows.rating import create_campaign as make_campaign
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 
-CampaignId = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 RaterId = Annotated[str, Path(max_length=200, pattern=NO_NUL)]
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
@@ -74,7 +73,7 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: wire_lead.Know
 
 
 @router.get("/campaigns/{campaign_id}")
-def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> wire_lead.CampaignOut:
+def get_campaign(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wire_lead.CampaignOut:
     """One campaign with its progress, its history and the raters with warnings."""
     arena = arena_of(request)
     return _whole(arena, arena.voting.campaign(campaign_id))
@@ -82,7 +81,7 @@ def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId)
 
 @router.patch("/campaigns/{campaign_id}")
 def change_campaign(
-    request: Request, caller: LeadCaller, campaign_id: CampaignId, body: wire_lead.CampaignChange
+    request: Request, caller: LeadCaller, campaign_id: PathId, body: wire_lead.CampaignChange
 ) -> wire_lead.CampaignOut:
     """Change a campaign's settings; open, close, pause or resume it. The author of the change is stored."""
     arena = arena_of(request)
@@ -94,7 +93,7 @@ def change_campaign(
 
 @router.get("/campaigns/{campaign_id}/raters")
 def list_raters(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, cursor: Cursor = None, limit: Limit = 50
+    request: Request, _caller: LeadCaller, campaign_id: PathId, cursor: Cursor = None, limit: Limit = 50
 ) -> wire_lead.RaterPage:
     """Each rater's work, with warnings."""
     arena = arena_of(request)
@@ -113,7 +112,7 @@ def list_raters(
 
 @router.patch("/campaigns/{campaign_id}/raters/{rater_id}")
 def change_rater(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId, body: wire_lead.RaterChange
+    request: Request, _caller: LeadCaller, campaign_id: PathId, rater_id: RaterId, body: wire_lead.RaterChange
 ) -> wire_lead.RaterOut:
     """Pause or resume a rater."""
     arena = arena_of(request)
@@ -142,7 +141,7 @@ def include(request: Request, caller: LeadCaller, rater_id: RaterId) -> wire_lea
 
 
 @router.get("/campaigns/{campaign_id}/agreement")
-def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> wire_lead.AgreementReport:
+def get_agreement(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wire_lead.AgreementReport:
     """Measure agreement among raters."""
     arena = arena_of(request)
     criteria = rating.agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
@@ -152,7 +151,7 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
 
 
 @router.get("/campaigns/{campaign_id}/skips")
-def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> wire_lead.SkipReport:
+def get_skips(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wire_lead.SkipReport:
     """The reasons why tasks were skipped."""
     arena = arena_of(request)
     skipped = rating.skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
@@ -167,7 +166,7 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) ->
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
-def export_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
+def export_campaign(request: Request, _caller: LeadCaller, campaign_id: PathId) -> Response:
     """All live votes of a campaign, as a table that is safe to open in a spreadsheet."""
     arena = arena_of(request)
     text = rating.export_csv(arena.workspace, arena.voting.campaign(campaign_id))
@@ -190,7 +189,7 @@ def _whole(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
     changed = [
         wire_lead.CampaignChanged.model_validate(edit) for edit in rating.campaign_history(arena.workspace, campaign)
     ]
-    notices = arena.leaderboards.kept(
+    notices = arena.leaderboards.get_or_compute(
         ("rater notices", campaign.campaign_id),
         lambda: [notice for work in rating.rater_work(arena.workspace, campaign) for notice in work.notices],
     )
@@ -198,7 +197,7 @@ def _whole(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
 
 
 @router.get("/campaigns/{campaign_id}/payments")
-def list_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> PaymentList:
+def list_payments(request: Request, _caller: LeadCaller, campaign_id: PathId) -> PaymentList:
     """The payment list of a campaign."""
     arena = arena_of(request)
     payments = rating.payment_list(arena.workspace, arena.voting.campaign(campaign_id))
@@ -206,7 +205,7 @@ def list_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId
 
 
 @router.get("/campaigns/{campaign_id}/payments.csv", response_class=Response, responses=CSV)
-def export_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
+def export_payments(request: Request, _caller: LeadCaller, campaign_id: PathId) -> Response:
     """The same data as a table that is safe to open in a spreadsheet."""
     arena = arena_of(request)
     text = rating.payments_csv(rating.payment_list(arena.workspace, arena.voting.campaign(campaign_id)))
@@ -215,7 +214,7 @@ def export_payments(request: Request, _caller: LeadCaller, campaign_id: Campaign
 
 
 @router.get("/campaigns/{campaign_id}/raters/{rater_id}")
-def get_rater(request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId) -> RaterDetail:
+def get_rater(request: Request, _caller: LeadCaller, campaign_id: PathId, rater_id: RaterId) -> RaterDetail:
     """One rater's answers."""
     arena = arena_of(request)
     details = rating.rater_details(arena.workspace, arena.voting.campaign(campaign_id), rater_id)
@@ -228,8 +227,8 @@ def invite_again(
     request: Request, caller: LeadCaller, rater_id: RaterId, body: ReinvitationIn
 ) -> wire_lead.InvitationMade:
     """A new link for an existing rater: whoever opens it continues as that rater."""
-    made = rating.reinvite_rater(
+    invited = rating.reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
-    shown = wire_lead.InvitationOut.model_validate(made.invitation)
-    return wire_lead.InvitationMade(invitation=shown, token=made.secret, path=f"/join#{made.secret}")
+    shown = wire_lead.InvitationOut.model_validate(invited.invitation)
+    return wire_lead.InvitationMade(invitation=shown, token=invited.secret, path=f"/join#{invited.secret}")

@@ -85,5 +85,5 @@ def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[Duel
 @router.get("/heat-map")
 def get_heat_map(request: Request, caller: LookCaller, query: Annotated[HeatQuery, Query()]) -> HeatMap:
     """Issues found by raters: their places, objects and counts by editor."""
-    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
-    return responses_look.heat_map_out(made, query.editor)
+    heat_map = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
+    return responses_look.heat_map_out(heat_map, query.editor)

@@ -82,7 +82,7 @@ async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> Asyn
 
 def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
     seen = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.leaderboards.kept("status", lambda: workspace_status(arena.workspace))
+    now = arena.leaderboards.get_or_compute("status", lambda: workspace_status(arena.workspace))
     more = str(seen[-1].seq) if len(seen) == limit else None
     return RunPage(runs=[run_out(run) for run in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 
@@ -91,5 +91,5 @@ def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
 def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
     """The figures of each judge."""
     judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
-    here, more = page_of(judges, cursor, limit)
-    return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[here]], next_cursor=more)
+    page, more = page_of(judges, cursor, limit)
+    return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[page]], next_cursor=more)

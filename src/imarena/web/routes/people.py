@@ -2,18 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 
 from imarena.web.arena import arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.requests import Cursor, Limit
+from imarena.web.requests import Cursor, Limit, PathId
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
 from imarena.workflows.rating import InvitationRequest, end_link, list_links, make_link, restore_link
 
 router = APIRouter(prefix="/api", tags=["people"])
-
-Identity = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 
 
 @router.get("/lead/invitations")
@@ -37,14 +35,14 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     """Create a link. Only an administrator may invite a lead."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
-    made = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
+    link = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
     return InvitationMade(
-        invitation=InvitationOut.model_validate(made.invitation), token=made.secret, path=f"/join#{made.secret}"
+        invitation=InvitationOut.model_validate(link.invitation), token=link.secret, path=f"/join#{link.secret}"
     )
 
 
 @router.delete("/lead/invitations/{invitation_id}")
-def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> Done:
+def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: PathId) -> Done:
     """Revoke a link and its sessions. Only an administrator may revoke a lead's link."""
     arena = arena_of(request)
     end_link(arena.workspace, invitation_id, by_role=caller.role)
@@ -53,7 +51,7 @@ def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Ident
 
 
 @router.post("/lead/invitations/{invitation_id}/restore")
-def restore_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> InvitationOut:
+def restore_invitation(request: Request, caller: LeadCaller, invitation_id: PathId) -> InvitationOut:
     """Undo the revocation of a link: the link and its sessions are valid again."""
     arena = arena_of(request)
     restored = restore_link(arena.workspace, invitation_id, by_role=caller.role)

@@ -9,18 +9,18 @@ from imarena.core.records import ImageRef
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
 from imarena.web.problems import RequestRefused
-from imarena.web.routes.rating import Address, rater_of
+from imarena.web.routes.rating import TaskAddress, rater_of
 from imarena.workflows.rating import campaigns_of_rater
 from imarena.workflows.serving import image_of_example, image_of_item, image_of_output, image_of_task
 
 router = APIRouter(prefix="/api", tags=["pictures"])
 
-Slot = Annotated[str, Path(pattern=r"^(left|right|source-[0-9]{1,2}|reference-[0-9]{1,2})$")]
+TaskSlot = Annotated[str, Path(pattern=r"^(left|right|source-[0-9]{1,2}|reference-[0-9]{1,2})$")]
 Which = Annotated[str, Path(pattern=r"^(source|reference)-[0-9]{1,2}$")]
-Level = Annotated[int, Path(ge=0, le=24)]
+TileLevel = Annotated[int, Path(ge=0, le=24)]
 Index = Annotated[int, Path(ge=0, le=100_000)]
 ExampleId = Annotated[str, Path(max_length=100, pattern=r"^(item|output)_[0-9a-f]{32}$")]
-Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
+RecordId = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
 
 NOT_CHANGED = {"description": "Not modified. As with 200, an image of a task counts as requested."}
 JPEG: dict[int | str, dict[str, Any]] = {
@@ -34,7 +34,7 @@ PNG: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/tasks/{address}/pictures/{slot}", response_class=Response, responses=JPEG)
-def get_task_picture(request: Request, caller: RaterCaller, address: Address, slot: Slot) -> Response:
+def get_task_picture(request: Request, caller: RaterCaller, address: TaskAddress, slot: TaskSlot) -> Response:
     """An image of the rater's current task, at most 1,600 px per side."""
     voting = arena_of(request).voting
     response = send_display(request, image_of_task(voting, address, rater_of(caller), slot))
@@ -44,7 +44,13 @@ def get_task_picture(request: Request, caller: RaterCaller, address: Address, sl
 
 @router.get("/tasks/{address}/pictures/{slot}/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_task_tile(
-    request: Request, caller: RaterCaller, address: Address, slot: Slot, level: Level, column: Index, row: Index
+    request: Request,
+    caller: RaterCaller,
+    address: TaskAddress,
+    slot: TaskSlot,
+    level: TileLevel,
+    column: Index,
+    row: Index,
 ) -> Response:
     """A tile with true pixels."""
     voting = arena_of(request).voting
@@ -63,14 +69,14 @@ def get_example_picture(request: Request, caller: RaterCaller, identity: Example
 
 
 @router.get("/items/{item_id}/pictures/{slot}", response_class=Response, responses=JPEG)
-def get_item_picture(request: Request, caller: LookCaller, item_id: Identity, slot: Which) -> Response:
+def get_item_picture(request: Request, caller: LookCaller, item_id: RecordId, slot: Which) -> Response:
     """A source or reference image of an item."""
     return send_display(request, image_of_item(arena_of(request).leaderboards, item_id, slot, leads=caller.leads))
 
 
 @router.get("/items/{item_id}/pictures/{slot}/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_item_tile(
-    request: Request, caller: LookCaller, item_id: Identity, slot: Which, level: Level, column: Index, row: Index
+    request: Request, caller: LookCaller, item_id: RecordId, slot: Which, level: TileLevel, column: Index, row: Index
 ) -> Response:
     """A tile of an item's image."""
     return send_tile(
@@ -79,14 +85,14 @@ def get_item_tile(
 
 
 @router.get("/outputs/{output_id}/picture", response_class=Response, responses=JPEG)
-def get_output_picture(request: Request, caller: LookCaller, output_id: Identity) -> Response:
+def get_output_picture(request: Request, caller: LookCaller, output_id: RecordId) -> Response:
     """The output of an editor."""
     return send_display(request, image_of_output(arena_of(request).leaderboards, output_id, leads=caller.leads))
 
 
 @router.get("/outputs/{output_id}/picture/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_output_tile(
-    request: Request, caller: LookCaller, output_id: Identity, level: Level, column: Index, row: Index
+    request: Request, caller: LookCaller, output_id: RecordId, level: TileLevel, column: Index, row: Index
 ) -> Response:
     """A tile of an output."""
     return send_tile(
@@ -111,7 +117,7 @@ def _sent(request: Request, data: bytes, media_type: str) -> Response:
     """The bytes, or 304 if the browser sends their hash in If-None-Match; `*` does not match."""
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
-    kept = request.headers.get("if-none-match", "").split(",")
-    if tag in (one.strip().removeprefix("W/") for one in kept):
+    known_tags = request.headers.get("if-none-match", "").split(",")
+    if tag in (one.strip().removeprefix("W/") for one in known_tags):
         return Response(status_code=304, headers=headers)
     return Response(data, media_type=media_type, headers=headers)

@@ -10,15 +10,14 @@ from imarena.web import wire
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import RequestRefused
-from imarena.web.requests import Cursor, Limit
+from imarena.web.requests import Cursor, Limit, PathId
 from imarena.web.responses import answer_of, nothing_left, rater_campaign, task_out, task_out_soon
 from imarena.workflows.rating import HeldTask, campaigns_of_rater, raise_refusal, release_task, submit_prefetch
 from imarena.workflows.serving import check_marked_places
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
-CampaignId = Annotated[str, Path(max_length=100, pattern=wire.NO_NUL)]
-Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+TaskAddress = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 def rater_of(caller: Caller) -> str:
@@ -52,7 +51,7 @@ def list_my_campaigns(
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
-def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId, body: wire.Consent) -> wire.Done:  # noqa: ARG001
+def give_consent(request: Request, caller: RaterCaller, campaign_id: PathId, body: wire.Consent) -> wire.Done:  # noqa: ARG001
     """Give consent to take part."""
     arena = arena_of(request)
     arena.voting.consent(campaign_id, _joined(arena, caller, campaign_id))
@@ -60,7 +59,7 @@ def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId,
 
 
 @router.post("/rating/campaigns/{campaign_id}/next")
-async def take_next(request: Request, campaign_id: CampaignId) -> wire.Next:
+async def take_next(request: Request, campaign_id: PathId) -> wire.Next:
     """The rater's current task, or a new one. Repeated requests return the same task until it is answered."""
     arena, caller = arena_of(request), await the_rater(request)
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
@@ -73,21 +72,21 @@ async def take_next(request: Request, campaign_id: CampaignId) -> wire.Next:
 
 
 @router.post("/rating/campaigns/{campaign_id}/undo")
-def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> wire.TaskOut:
+def undo_last(request: Request, caller: RaterCaller, campaign_id: PathId) -> wire.TaskOut:
     """Undo the last vote and return its task."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.undo(campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
-def get_task(request: Request, caller: RaterCaller, address: Address) -> wire.TaskOut:
+def get_task(request: Request, caller: RaterCaller, address: TaskAddress) -> wire.TaskOut:
     """The rater's current task."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.task(address, rater_of(caller)))
 
 
 @router.get("/tasks/{address}/segments")
-def get_segments(request: Request, caller: RaterCaller, address: Address) -> wire.Segments:
+def get_segments(request: Request, caller: RaterCaller, address: TaskAddress) -> wire.Segments:
     """Numbered regions of the rated image."""
     arena = arena_of(request)
     assignment = arena.voting.shown(address, rater_of(caller))
@@ -109,7 +108,7 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> wir
 
 
 @router.post("/tasks/{address}/vote")
-async def post_vote(request: Request, address: Address, body: wire.Ballot) -> wire.Receipt:
+async def post_vote(request: Request, address: TaskAddress, body: wire.Ballot) -> wire.Receipt:
     """Answer a task. Posting the same key with the same answer again gives the same receipt and stores nothing new.
 
     A browser's answer is accepted after each image of the task was requested, and after the minimum time.
@@ -127,7 +126,7 @@ async def post_vote(request: Request, address: Address, body: wire.Ballot) -> wi
 
 
 @router.post("/tasks/{address}/skip")
-def skip_task(request: Request, caller: RaterCaller, address: Address, body: wire.SkipIn) -> wire.Done:
+def skip_task(request: Request, caller: RaterCaller, address: TaskAddress, body: wire.SkipIn) -> wire.Done:
     """Skip a task, with a reason."""
     arena = arena_of(request)
     arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)
@@ -135,22 +134,22 @@ def skip_task(request: Request, caller: RaterCaller, address: Address, body: wir
 
 
 @router.post("/tasks/{address}/unskip")
-def unskip_task(request: Request, caller: RaterCaller, address: Address) -> wire.TaskOut:
+def unskip_task(request: Request, caller: RaterCaller, address: TaskAddress) -> wire.TaskOut:
     """Undo a skip. The task returns under a new address, unless another rater has taken it."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.unskip(address, rater_of(caller)))
 
 
 @router.post("/rating/campaigns/{campaign_id}/ahead")
-async def look_ahead(request: Request, campaign_id: CampaignId) -> wire.Ahead:
+async def look_ahead(request: Request, campaign_id: PathId) -> wire.Ahead:
     """The next task, for fetching its images. It is reserved for two minutes after each request."""
     arena, rater_id = arena_of(request), rater_of(await the_rater(request))
-    held = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
-    return wire.Ahead(task=await task_out_soon(arena, held) if held is not None else None)
+    task = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
+    return wire.Ahead(task=await task_out_soon(arena, task) if task is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")
-def give_task_back(request: Request, caller: RaterCaller, address: Address) -> wire.Done:
+def give_task_back(request: Request, caller: RaterCaller, address: TaskAddress) -> wire.Done:
     """Release a reserved task for other raters. The current task is not changed."""
     release_task(arena_of(request).voting, address, rater_of(caller))
     return wire.Done()

@@ -2,18 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 
 from imarena.web.arena import arena_of
 from imarena.web.callers import AdminCaller, LeadCaller
-from imarena.web.requests import Cursor, Limit
-from imarena.web.wire import NO_NUL, Done
+from imarena.web.requests import Cursor, Limit, PathId
+from imarena.web.wire import Done
 from imarena.web.wire_lead import SessionOut, SessionPage, TokenIn, TokenMade, TokenOut, TokenPage
 from imarena.workflows.serving import end_other_session, end_token, machine_tokens, new_token, open_sessions
 
 router = APIRouter(prefix="/api", tags=["access"])
 
-Identity = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 SessionCursor = Annotated[str | None, Query(max_length=120, pattern=r"^[0-9TZ:.+-]{10,40} [0-9a-f]{64}$")]
 
 
@@ -29,12 +28,12 @@ def list_tokens(request: Request, caller: LeadCaller, cursor: Cursor = None, lim
 @router.post("/tokens")
 def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMade:
     """Create a token for a program; send it in the header ``Authorization: Bearer``."""
-    made = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
-    return TokenMade(token=TokenOut.model_validate(made.token), secret=made.secret)
+    new = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
+    return TokenMade(token=TokenOut.model_validate(new.token), secret=new.secret)
 
 
 @router.delete("/tokens/{token_id}")
-def revoke_token(request: Request, caller: LeadCaller, token_id: Identity) -> Done:
+def revoke_token(request: Request, caller: LeadCaller, token_id: PathId) -> Done:
     """Revoke a token."""
     arena = arena_of(request)
     end_token(arena.workspace, token_id, by_role=caller.role)
@@ -53,7 +52,7 @@ def list_sessions(
 
 
 @router.delete("/sessions/{session_id}")
-def end_session(request: Request, _caller: AdminCaller, session_id: Identity) -> Done:
+def end_session(request: Request, _caller: AdminCaller, session_id: PathId) -> Done:
     """Sign a user out."""
     arena = arena_of(request)
     end_other_session(arena.workspace, session_id)

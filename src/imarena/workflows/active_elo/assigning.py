@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from imarena import routing
-from imarena.core import UserError, content_id
+from imarena.core import UserError, content_id, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.storage import Workspace, leases, writing
@@ -86,7 +86,7 @@ def assign_battles(
     if request.budget < 1:
         raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
     if request.policy not in POLICIES:
-        raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
+        raise unknown_name("No policy", request.policy, POLICIES)
     if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
         raise UserError("There are fewer raters than votes per battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
@@ -104,13 +104,13 @@ def assign_battles(
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
     campaign = _campaign(workspace, arena, request)
     batch = draw_batch(workspace, arena, belief, request, rng)
-    made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
-    with atomic_sheet(workspace, made, out):
+    assignments = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
+    with atomic_sheet(workspace, assignments, out):
         workspace.store.put(campaign)
         _keep_raters(workspace, request.raters)
         before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
-        added = workspace.store.add(made)
-        offered = _offer(workspace, made, before)
+        added = workspace.store.add(assignments)
+        offered = _offer(workspace, assignments, before)
     return AssignReport(
         arena.judge,
         (*arena.notices, *_short(request, len(batch))),
@@ -118,10 +118,10 @@ def assign_battles(
         policy=request.policy,
         assignments=added.new,
         offered=offered,
-        for_named_raters=sum(assignment.rater_id is not None for assignment in made),
+        for_named_raters=sum(assignment.rater_id is not None for assignment in assignments),
         battles=len(batch),
-        repeats=sum(assignment.purpose == "repeat" for assignment in made),
-        gold=sum(assignment.purpose == "gold" for assignment in made),
+        repeats=sum(assignment.purpose == "repeat" for assignment in assignments),
+        gold=sum(assignment.purpose == "gold" for assignment in assignments),
         top_confidence=sure,
         file=None if out is None else str(out),
     )
@@ -155,7 +155,7 @@ def draw_batch(
     if request.new_models:
         unknown = [name for name in request.new_models if name not in pool.models]
         if unknown:
-            raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
+            raise unknown_name("No model", unknown[0], pool.models)
         chosen.append(routing.restrict_to_models([pool.models.index(name) for name in request.new_models]))
     if request.policy == "information":
         chosen.append(routing.ranking_information(top=request.stop_top))
@@ -198,7 +198,7 @@ class _Maker:
 
     def make(self, batch: routing.Batch) -> list[Assignment]:
         """Return all assignments of a batch, in random order."""
-        made: list[Assignment] = []
+        assignments: list[Assignment] = []
         for item, pair, chance in zip(
             batch.item.tolist(), batch.pair.tolist(), batch.probability.tolist(), strict=True
         ):
@@ -206,15 +206,15 @@ class _Maker:
                 rater = self._rater(item, pair)
                 if rater == "":
                     continue
-                made.append(self._assignment(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
-        n = len(made) if self.request.raters else 0  # open assignments choose repeats and gold tasks when taken
+                assignments.append(self._assignment(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
+        n = len(assignments) if self.request.raters else 0  # open assignments choose repeats and gold tasks when taken
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
-        made += [self._repeat(made[position]) for position in again]
+        assignments += [self._repeat(assignments[position]) for position in again]
         if self.request.policy != "gold":
-            made += self._gold(round(n * self.request.gold))
-        if not made:
+            assignments += self._gold(round(n * self.request.gold))
+        if not assignments:
             raise UserError("Every rater has seen every chosen battle.", hint="Name other raters with --raters.")
-        return [made[position] for position in self.rng.permutation(len(made))]
+        return [assignments[position] for position in self.rng.permutation(len(assignments))]
 
     def _rater(self, item: int, pair: int) -> str | None:
         """Return the rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
@@ -252,13 +252,13 @@ class _Maker:
 
     def _gold(self, wanted: int) -> list[Assignment]:
         known = sorted(_answers(self.arena))
-        made = []
+        assignments = []
         for position in self.rng.permutation(len(known))[:wanted]:
             item, pair = known[position]
             rater = self._rater(item, pair)
             if rater != "":
-                made.append(self._assignment(item, pair, rater, purpose="gold"))
-        return made
+                assignments.append(self._assignment(item, pair, rater, purpose="gold"))
+        return assignments
 
 
 def _answers(arena: Arena) -> dict[tuple[int, int], float]:
@@ -283,12 +283,12 @@ def _known(arena: Arena) -> list[JsonValue]:
     return listed
 
 
-def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
+def _offer(workspace: Workspace, assignments: list[Assignment], before: int) -> int:
     """Offer open assignments in the web application, if both sides have pixels."""
     shown = sorted(
         {
             side
-            for assignment in made
+            for assignment in assignments
             for side in (assignment.left_id, assignment.right_id)
             if side and assignment.rater_id is None
         }
@@ -296,7 +296,7 @@ def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
     pixels = {row["id"] for row in workspace.store.rows(Output, id=shown) if row["image_sha256"]} if shown else set()
     free = [
         assignment
-        for assignment in made
+        for assignment in assignments
         if assignment.rater_id is None and {assignment.left_id, assignment.right_id} <= pixels
     ]
     with writing(workspace.store.engine) as connection:
@@ -306,14 +306,14 @@ def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
 
 def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) -> Campaign:
     identity = content_id("campaign", request.name)
-    held = workspace.store.get(Campaign, identity)
-    if held is not None and not held.open:
+    campaign = workspace.store.get(Campaign, identity)
+    if campaign is not None and not campaign.open:
         raise UserError(
             f"The campaign '{request.name}' is closed: nobody would be given its tasks.",
             hint="Name another with --campaign, or open it again on its page.",
         )
-    if held is not None:
-        return _with_answers(held, _known(arena))
+    if campaign is not None:
+        return _with_answers(campaign, _known(arena))
     settings: JsonDict = {
         "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
         "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
@@ -321,12 +321,12 @@ def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) ->
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
 
 
-def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
+def _with_answers(campaign: Campaign, known: list[JsonValue]) -> Campaign:
     """Add the gold answers that new votes have made known to a campaign; its earlier ones are kept."""
-    had = held.settings.get("gold")
+    had = campaign.settings.get("gold")
     listed = had if isinstance(had, list) else []
     new = [task for task in known if task not in listed]
-    return held.model_copy(update={"settings": {**held.settings, "gold": [*listed, *new]}}) if new else held
+    return campaign.model_copy(update={"settings": {**campaign.settings, "gold": [*listed, *new]}}) if new else campaign
 
 
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

@@ -11,16 +11,16 @@ from imarena.core import UserError, first_line
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, arena_of_items, dimension_votes, setting_board
+from imarena.workflows.boards import ALL, SETTINGS, UNIT_LABELS, Arena, arena_of_items, dimension_votes, setting_board
 
-Boards = dict[str, Ranking]
+RankingByName = dict[str, Ranking]
 
 
 def side_by_side(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: str = ALL
-) -> tuple[Boards, dict[str, str]]:
+) -> tuple[RankingByName, dict[str, str]]:
     """Return a board per setting, one for each reward model alone, and why a setting has no board."""
-    boards: Boards = {}
+    boards: RankingByName = {}
     missing: dict[str, str] = {}
     for name in SETTINGS:
         try:
@@ -41,7 +41,7 @@ class GroupBoards:
 
     items: int
     votes: int
-    boards: Boards
+    boards: RankingByName
     missing: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def group_boards(
 ) -> dict[str, dict[str, GroupBoards]]:
     """Return the settings' boards by label and value, without labels that have fewer than two values."""
     groups: dict[str, dict[str, GroupBoards]] = {}
-    for label in LABELS:
+    for label in UNIT_LABELS:
         names = np.unique(arena.labels[label])
         if names.size < 2:
             continue

@@ -147,9 +147,9 @@ def _xlsx_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield number, {**dict.fromkeys(NEEDED, ""), **row}
 
 
-def _names(path: Path, given: Sequence[str]) -> list[str]:
+def _names(path: Path, columns: Sequence[str]) -> list[str]:
     """Return the column names in lower case; each required one must occur exactly once."""
-    names = [name.strip().lower() for name in given]
+    names = [name.strip().lower() for name in columns]
     for name in NEEDED:
         if names.count(name) != 1:
             problem = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
@@ -240,8 +240,8 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
 def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
     """Return the first of several turns that the sheet asked about together; None if its words ask about one turn."""
     asked = cache.asked(assignment)
-    told = row.get("instruction", "").split()
-    return asked.first_turn if not told or told == asked.instruction.split() else None
+    words = row.get("instruction", "").split()
+    return asked.first_turn if not words or words == asked.instruction.split() else None
 
 
 def _close(workspace: Workspace, cast: list[Vote]) -> None:

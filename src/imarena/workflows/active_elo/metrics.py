@@ -9,7 +9,7 @@ import numpy as np
 
 from imarena.core.records import Ranking
 from imarena.ranking import compare_ratings
-from imarena.stats import holm, paired_bootstrap
+from imarena.stats import Z95, holm, paired_bootstrap
 from imarena.workflows.boards import Arena
 
 TOP = 5
@@ -75,7 +75,7 @@ def _paired(arena: Arena, best: list[str]) -> tuple[PairedTest, ...]:
         figure = paired_bootstrap(left[both], right[both], rounds=2000)
         if figure.value is None or figure.low is None or figure.high is None:
             continue
-        p = _two_sided(figure.value, (figure.high - figure.low) / (2 * 1.96))
+        p = _two_sided(figure.value, (figure.high - figure.low) / (2 * Z95))
         tests.append(PairedTest(models, figure.value, figure.low, figure.high, p))
     adjusted: list[float] = holm([test.p for test in tests]).tolist() if tests else []
     return tuple(replace(test, significant=p < 0.05) for test, p in zip(tests, adjusted, strict=True))

@@ -40,9 +40,9 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
 
     The set is frozen when it is made. A second call returns the same set, and no items ever join it.
     """
-    held = gold_set(workspace)
-    if held:
-        return FrozenGold(len(held), new=False)
+    gold = gold_set(workspace)
+    if gold:
+        return FrozenGold(len(gold), new=False)
     if not 0 < share < 1:
         raise UserError(f"A gold share of {share:g} leaves nothing.", hint="Give a share between 0 and 1, such as 0.1.")
     from imarena.core.records import Item, Mode, Output

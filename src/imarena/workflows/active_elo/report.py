@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from imarena.core import Progress, UserError, first_line
+from imarena.core import Progress, UserError, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
@@ -25,8 +25,8 @@ from imarena.workflows.active_elo.dimensions import (
     weighted_scores,
 )
 from imarena.workflows.active_elo.groups import (
-    Boards,
     GroupBoards,
+    RankingByName,
     dimension_boards,
     group_boards,
     side_by_side,
@@ -85,7 +85,7 @@ class ActiveReport:
     gates: Gates
     deferral: tuple[FamilyDeferral, ...]
     calibration: tuple[ReportedCalibration, ...]
-    boards: Boards
+    boards: RankingByName
     groups: Mapping[str, Mapping[str, GroupBoards]]
     dimension_boards: Mapping[str, GroupBoards]
     dimension_means: tuple[DimensionMeans, ...]
@@ -101,7 +101,7 @@ class ActiveReport:
             "judge": self.judge, "score_range": self.score_range.document, "votes": self.votes,
             **notice_fields(self.notices), "tau": self.gates.tau, "delta": self.gates.delta,
             "deferral": [asdict(line) for line in self.deferral],
-            "calibration": {made.record.group: made.to_json() for made in self.calibration} or None,
+            "calibration": {group.record.group: group.to_json() for group in self.calibration} or None,
             "boards": {name: standing_rows(board) for name, board in boards},
             "settings": {name: board.settings for name, board in boards},
             "win_rates": {name: board.details.get("average_win_rate_top10") for name, board in boards},
@@ -138,7 +138,7 @@ def active_report(
     others = _other_arenas(workspace, arena.judge)
     unknown = [name for name in rewards if name not in others]
     if unknown:
-        raise UserError(f"No scores of a judge '{unknown[0]}'.", hint=f"Known: {', '.join(others) or 'none'}.")
+        raise unknown_name("No scores of a judge", unknown[0], others)
     alone = {name: others[name] for name in rewards}
     steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)

@@ -24,7 +24,7 @@ _WIDTHS = {"instruction": 60, "winner": 18, "rater": 16}
 _IMAGES = ("source_images", "reference_images", "left_image", "right_image")
 _ANSWER = COLUMNS.index("winner")
 
-Row = Sequence[object]
+_SheetRow = Sequence[object]
 
 
 def require_format(path: Path) -> str:
@@ -35,7 +35,7 @@ def require_format(path: Path) -> str:
     return suffix
 
 
-def write_sheet_file(path: Path, suffix: str, rows: Iterable[Row]) -> None:
+def write_sheet_file(path: Path, suffix: str, rows: Iterable[_SheetRow]) -> None:
     """Write rows of `COLUMNS` in a format."""
     if suffix == ".xlsx":
         _write_xlsx(path, rows)
@@ -54,7 +54,7 @@ def _openpyxl() -> Any:
     return openpyxl
 
 
-def _write_xlsx(path: Path, rows: Iterable[Row]) -> None:
+def _write_xlsx(path: Path, rows: Iterable[_SheetRow]) -> None:
     """Write all cells as text, whatever their first character; `winner` has a drop-down list."""
     excel = _openpyxl()
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
@@ -114,7 +114,7 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _page(rows: Iterable[Row]) -> str:
+def _page(rows: Iterable[_SheetRow]) -> str:
     """Write one page with numbered images and the four choices; its button saves the answers as CSV."""
     shown = []
     for row in rows:

@@ -27,7 +27,7 @@ def pictures_of(path: Path) -> Path:
 
 
 @contextmanager
-def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | None) -> Iterator[None]:
+def atomic_sheet(workspace: Workspace, assignments: Sequence[Assignment], path: Path | None) -> Iterator[None]:
     """Write the sheet to a temporary file, run the caller's block, then put it in place; do nothing if `path` is None.
 
     So an unwritable path is found before anything is stored, and a failure leaves the old file.
@@ -38,13 +38,13 @@ def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | 
     suffix = require_format(path)
     if not path.parent.is_dir():
         raise UserError(f"There is no folder {path.parent}.", hint=f"Make it, or put {path.name} elsewhere.")
-    if suffix != ".html" and path.exists() and (held := count_unread_rows(workspace, path)):
+    if suffix != ".html" and path.exists() and (unread := count_unread_rows(workspace, path)):
         raise UserError(
-            f"{path} holds {counted(held, 'vote')} that {plural('was', held)} not read yet.",
+            f"{path} holds {counted(unread, 'vote')} that {plural('was', unread)} not read yet.",
             hint=f"Read them first: imarena route ingest {path}; or give another --out.",
         )
     with atomic_replacement(path) as part:
-        _write(workspace, made, part, suffix, pictures_of(path))
+        _write(workspace, assignments, part, suffix, pictures_of(path))
         yield
 
 
@@ -82,16 +82,16 @@ def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequenc
     return WrittenSheet(record.campaign_id, len(waiting), str(path))
 
 
-def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix: str, folder: Path) -> None:
+def _write(workspace: Workspace, assignments: Sequence[Assignment], path: Path, suffix: str, folder: Path) -> None:
     """Write blinded rows with an empty `winner` (left, right, tie or both_bad). Image paths start at the sheet."""
-    item_ids = sorted({assignment.item_id for assignment in made})
+    item_ids = sorted({assignment.item_id for assignment in assignments})
     items = {item.item_id: item for item in workspace.store.records(Item, id=item_ids)}
-    shown = sorted({side for assignment in made for side in (assignment.left_id, assignment.right_id) if side})
+    shown = sorted({side for assignment in assignments for side in (assignment.left_id, assignment.right_id) if side})
     outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
     chain = chain_of(workspace, *outputs.values())
 
     def rows() -> Iterator[Sequence[object]]:
-        for assignment in made:
+        for assignment in assignments:
             item = items[assignment.item_id]
             turn = assignment.turn
             known = turn < len(item.turns)

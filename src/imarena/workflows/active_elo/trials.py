@@ -159,8 +159,8 @@ def _plan(policies: tuple[str, ...], trial: Trial) -> compare.SimulationPlan:
 
 
 def _compared(world: World, plan: compare.SimulationPlan, budget: int | None = None) -> TrialResult:
-    made = compare.simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
-    return TrialResult(made.settings, len(world.scores), tuple(("", line) for line in made.policies))
+    simulated = compare.simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
+    return TrialResult(simulated.settings, len(world.scores), tuple(("", line) for line in simulated.policies))
 
 
 def _budget(world: World, plan: compare.SimulationPlan) -> int:

@@ -42,7 +42,7 @@ from .weighted.calibrations import calibrations_of as calibrations_of
 from .weighted.calibrations import curve_of as curve_of
 from .weighted.calibrations import gap_tables as gap_tables
 from .weighted.calibrations import store_newest as store_newest
-from .weighted.columns import LABELS as LABELS
+from .weighted.columns import UNIT_LABELS as UNIT_LABELS
 from .weighted.columns import fetch_rows as fetch_rows
 from .weighted.online import with_range as with_range
 from .win_counts import DuelCounts as DuelCounts

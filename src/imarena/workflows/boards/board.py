@@ -94,10 +94,10 @@ class Boards:
             parts.append(voted)
         if chosen.source in ("judge", "all"):
             forms = self.forms(query, chosen)
-            kinds: tuple[views.Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
-            made = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
-            made.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
-            parts.append(views.battles_between_named(made, self.view.entries, query.editors))
+            kinds: tuple[views.BattleKind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
+            judged = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
+            judged.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
+            parts.append(views.battles_between_named(judged, self.view.entries, query.editors))
         return views.joined_battles(parts)
 
     def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
@@ -124,20 +124,20 @@ class Boards:
         number = np.zeros(len(names), int)
         for rows in row_slices(len(battles)):
             number += np.bincount(battles.dimension.of[rows], minlength=len(names))
-        there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
+        present = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
             whole = query.dimension == views.WHOLE
             return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
-            pooled = len(there) > 1 and query.by != "dimension"
-            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
-        only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
+            pooled = len(present) > 1 and query.by != "dimension"
+            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(present)}),) if pooled else ()
+        only = present[0] if len(present) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
         excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
         code = names.index(only) if only in names else -2
         notices = () if only == views.WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
-        if len(there) > 1 or only not in there:
+        if len(present) > 1 or only not in present:
             about = battles.dimension.of
             battles = battles.where(build_column(len(battles), bool, lambda rows: about[rows] == code))
         return replace(battles, excluded=excluded), notices
@@ -150,14 +150,14 @@ class Boards:
         self, filters: Mapping[str, str], item: NDArray[np.integer], mode: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
         """(k,) rows whose item or mode matches these filters."""
-        kept = np.ones(item.size, bool)
+        mask = np.ones(item.size, bool)
         for name, value in filters.items():
             labels = views.Names(mode.astype(np.int32), views.MODES) if name == "mode" else self.view.item_label(name)
             if labels is None:
                 raise UserError(f"No item has a {name}.")
             code = labels.names.index(value) if value in labels.names else -2
-            kept &= (labels.of if name == "mode" else labels.of[item]) == code
-        return kept
+            mask &= (labels.of if name == "mode" else labels.of[item]) == code
+        return mask
 
     # ------------------------------------------------------------------ ranking
 
@@ -222,9 +222,9 @@ class Boards:
         method = query.options.method
         if query.by is not None and query.by not in arena.labels:
             arena = with_label(arena, self.view, query.by)
-        made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
+        rankings = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
         chosen = default_source.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
-        return [Board(ranking, views.joined_battles([]), chosen) for ranking in made]
+        return [Board(ranking, views.joined_battles([]), chosen) for ranking in rankings]
 
     def _signature_data(self, query: BoardQuery, chosen: default_source.ChosenSource) -> dict[str, str]:
         """Return what a signature records about the source of the verdicts."""
@@ -240,7 +240,7 @@ class Boards:
     def _rank_groups(self, battles: views.BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
         table = battle_table(self.view, battles)
-        of_items = by in views.LABELS or by not in COLUMNS
+        of_items = by in views.ITEM_LABELS or by not in COLUMNS
         if by not in table.column_names and by not in COLUMNS:
             table = with_item_column(self.view, battles, table, by)
         if by not in table.column_names:
@@ -251,12 +251,12 @@ class Boards:
             rows = groups.rows(value).to_numpy(zero_copy_only=False)
             filters = {**shared.query.filters, **({by: value} if of_items or by == "mode" else {})}
             try:
-                made = self._rank(battles.where(rows), shared, filters, {by: value})
+                board = self._rank(battles.where(rows), shared, filters, {by: value})
             except UserError as error:
                 empty = empty_board(shared.query.options.method, error, {by: value})
-                made = Board(empty, battles.where(rows), shared.chosen, value)
-            noted = made.ranking.model_copy(update={"notices": (*made.ranking.notices, *groups.notices)})
-            boards.append(replace(made, ranking=noted))
+                board = Board(empty, battles.where(rows), shared.chosen, value)
+            noted = board.ranking.model_copy(update={"notices": (*board.ranking.notices, *groups.notices)})
+            boards.append(replace(board, ranking=noted))
         return boards
 
     def _rank(
@@ -276,8 +276,8 @@ class Boards:
             scope=scope,
             known_coverage=self.delivery.coverage(units),
         )
-        made = Board(ranking, battles, shared.chosen)
-        settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": made.by_scores}
+        board = Board(ranking, battles, shared.chosen)
+        settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": board.by_scores}
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
@@ -291,7 +291,7 @@ class Boards:
             self.view, self.delivery, query, shared.chosen, [standing.model for standing in ranking.models], units
         )
         data = {**shared.data, **table_data(table), "coverage": f"#{covered}"}
-        return replace(made, ranking=sign_ranking(ranking, data), samples=samples)
+        return replace(board, ranking=sign_ranking(ranking, data), samples=samples)
 
 
 def _check_weighed(query: BoardQuery) -> None:

@@ -7,11 +7,11 @@ from imarena.core import UserError
 from imarena.workflows.boards.board import Board, Boards
 from imarena.workflows.boards.default_source import judge_called
 from imarena.workflows.boards.query import BoardQuery, rank_command
-from imarena.workflows.views import WHOLE, Kind, View, people_battles, read_ratings
+from imarena.workflows.views import WHOLE, BattleKind, View, people_battles, read_ratings
 
 ALL = BoardQuery()
 """The query of a report without any options."""
-_KINDS: tuple[tuple[Kind, str], ...] = (("scored", "scores"), ("compared", "battles"))
+_KINDS: tuple[tuple[BattleKind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
 def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
@@ -19,16 +19,16 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
 
     Scores and comparisons by one judge are different evidence and get separate boards.
     """
-    made = []
+    listed = []
     queries = list(board_queries(boards, chosen))
     whole = all(query.dimension == WHOLE for _, query in queries)
     for title, query in queries:
         command = rank_command(replace(query, dimension=None) if whole else query)
         try:
-            made.append(replace(boards.board(query), title=title, command=command))
+            listed.append(replace(boards.board(query), title=title, command=command))
         except UserError:  # fewer than two models, or no decisions: there is no such board
             continue
-    return made
+    return listed
 
 
 def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:

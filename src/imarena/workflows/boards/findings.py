@@ -130,8 +130,8 @@ def _absent(
     view: View, ranked: Collection[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None
 ) -> Iterable[Notice]:
     entries = view.entries
-    there = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
-    missing = [entries.editor.names[code] for code in there if entries.editor.names[code] not in ranked]
+    editors = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
+    missing = [entries.editor.names[code] for code in editors if entries.editor.names[code] not in ranked]
     if not missing:
         return ()
     people = chosen.source == "human"
@@ -211,9 +211,9 @@ def _not_judged(
         judgments = view.judgments(forms)
         ok = judgments.ok
         seen |= used_codes(entries.seq.size, *(filter_column(side, ok) for side in (judgments.left, judgments.right)))
-    made = np.bincount(entries.editor.of[rows], minlength=editors)
+    outputs = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
-    pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)
+    pairs = zip(entries.editor.names, judged.tolist(), outputs.tolist(), strict=True)
     less = _lacking({name: (part, whole) for name, part, whole in pairs})
     if not less:
         return ()

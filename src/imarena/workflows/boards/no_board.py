@@ -60,33 +60,61 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
             "For unparsable replies, `imarena reparse` reads the stored ones again.",
         )
-    if (lacking := _too_few_editors(view, chosen)) is not None:
+    lacking = _without_items(view) or _without_names(view) or _too_few_editors(view, chosen)
+    if lacking is not None:
         return lacking
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
     one_sided = one_sided_notices(view, chosen)
     if query.source == "auto" and not chosen.judges:
         source = "votes or verdicts"
+    hint = (
+        "Run `imarena judge` or `imarena battle`, or collect or import votes. `imarena rank --from FILE` ranks a table."
+    )
+    if query.source == "human":
+        hint = (
+            "Collect votes with `imarena campaign create NAME`, or import votes or ratings (`imarena import`). "
+            "`imarena rank --from FILE` ranks a table."
+        )
     return UserError(
-        " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))),
-        hint="Run `imarena judge` or `imarena battle`, or collect or import votes. "
-        "`imarena rank --from FILE` ranks a table.",
+        " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))), hint=hint
+    )
+
+
+def _without_items(view: View) -> UserError | None:
+    """Return the error for a workspace without items."""
+    if view.entries.item_id:
+        return None
+    return UserError(
+        "The workspace has no items yet.",
+        hint="Import a benchmark or a table (`imarena import --list`). "
+        "`imarena rank --from FILE` ranks a table of votes.",
+    )
+
+
+def _without_names(view: View) -> UserError | None:
+    """Return the error if there are verdicts, and no output has the name of its editor."""
+    if not view.entries.ok.any() or any(view.entries.editor.list(np.flatnonzero(view.entries.ok))):
+        return None
+    if not view.votes.counts.sum() and not any(view.verdicts.values()):
+        return None
+    return UserError(
+        "The outputs have no editor names, so they cannot be ranked.",
+        hint="`imarena align` compares judges with people on these outputs. To rank editors, import a table that names "
+        "them.",
     )
 
 
 def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
-    """Return the error if no editor made an output, no output names its editor, or judges saw those of only one."""
-    if view.entries.ok.size and not view.entries.ok.any():
+    """Return the error if no editor made an output, or if judges saw the outputs of only one."""
+    if not view.entries.ok.any():
+        tried = view.entries.ok.size > 0
         return UserError(
             "There are no outputs to compare: no editor has made one yet.",
-            hint="`imarena status` lists how the requests ended; run the same `imarena edit` again, or import outputs.",
+            hint="`imarena status` lists how the requests ended; run the same `imarena edit` again, or import outputs."
+            if tried
+            else "Run editors over the items (`imarena edit`), or import outputs.",
         )
     names = sorted({name for name in view.entries.editor.list(np.flatnonzero(view.entries.ok)) if name})
-    if not names and view.entries.ok.size:
-        return UserError(
-            "The outputs of this workspace do not name the models that made them, so the models cannot be ranked.",
-            hint="`imarena align` compares judges with people on these outputs. For a leaderboard, import outputs that "
-            "name their models (column `editor`).",
-        )
     if chosen.judges and len(names) == 1:
         return UserError(
             f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from imarena.core import UserError
+from imarena.core import UserError, suggestion, unknown_name
 from imarena.core.records import Ranking
 from imarena.ranking import Options
-from imarena.workflows.views import EVERYTHING, Kind, Window
+from imarena.workflows.views import EVERYTHING, BattleKind, Window
 
 Source = Literal["auto", "human", "judge", "all"]
 SamplesShown = Literal["never", "auto", "always"]
@@ -28,18 +28,19 @@ ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
 def read_source(text: str) -> Source:
     """Parse a source: one of auto, human, judge and all. Raises `UserError`."""
     if text not in SOURCES:
-        raise UserError(f"No source '{text}'.", hint="Known: auto, human (or people), judge, all.")
+        hint = suggestion(text, SOURCES, "Known: auto, human (or people), judge, all.")
+        raise UserError(f"No source '{text}'.", hint=hint)
     return SOURCES[text]
 
 
-def read_battle_kind(text: str | None) -> Kind | None:
+def read_battle_kind(text: str | None) -> BattleKind | None:
     """Parse a kind: compared, scored or None. Raises `UserError`."""
-    for kind in get_args(Kind):
+    for kind in get_args(BattleKind):
         if text == kind:
-            return cast("Kind", kind)
+            return cast("BattleKind", kind)
     if text is None:
         return None
-    raise UserError(f"No kind of verdict '{text}'.", hint="Known: compared, scored.")
+    raise unknown_name("No kind of verdict", text, get_args(BattleKind))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class BoardQuery:
     """The dimension of the verdicts; None: overall."""
     dimensions_together: bool = False
     """Rank by the verdicts about all dimensions together."""
-    kind: Kind | None = None
+    kind: BattleKind | None = None
     """For a judge: only pairs that it compared, or only pairs of its scores. None: both, each pair once."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Values of `ITEM_FILTERS` that the battles must have."""

@@ -39,9 +39,9 @@ def rank_workspace(
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
         chosen = split_names(editors, view.entries.editor.names) if editors else ()
-        made = Boards(view).boards(replace(query, editors=chosen))
-        unstored = store_boards(workspace, [board.ranking for board in made])
-        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
+        boards = Boards(view).boards(replace(query, editors=chosen))
+        unstored = store_boards(workspace, [board.ranking for board in boards])
+        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
@@ -54,10 +54,10 @@ def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
     return ranking.model_copy(update={"notices": (*ranking.notices, *notices), "details": details})
 
 
-def store_boards(workspace: Workspace, made: Iterable[Ranking]) -> tuple[Notice, ...]:
+def store_boards(workspace: Workspace, rankings: Iterable[Ranking]) -> tuple[Notice, ...]:
     """Store boards that are not stored yet. If the workspace is not writable, a notice says so."""
     try:
-        workspace.store.add([_lasting(ranking) for ranking in made if ranking.models])
+        workspace.store.add([_lasting(ranking) for ranking in rankings if ranking.models])
     except DatabaseFailed as error:
         return (Notice(code="board_not_stored", values={"reason": str(error.args[0])}),)
     return ()

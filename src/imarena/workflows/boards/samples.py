@@ -16,7 +16,7 @@ from imarena.storage.schema import outputs
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
+from imarena.workflows.views import ITEM_LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
@@ -164,7 +164,7 @@ def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str
 
 def _scoring_forms(view: View, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
     """Return the forms with which the board's one judge scores single outputs; none if the board uses no scores."""
-    grouped = query.by is not None and query.by not in (*LABELS, "mode")
+    grouped = query.by is not None and query.by not in (*ITEM_LABELS, "mode")
     if chosen.source != "judge" or chosen.judge is None or query.kind == "compared" or grouped:
         return []
     forms = view.forms.counting((chosen.judge,), query.dimension, pairwise=False)
@@ -177,8 +177,10 @@ def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
     """Raise `UserError` if figures over samples were requested and there are no scores of one judge."""
     if query.samples != "always" or _scoring_forms(view, query, chosen):
         return
-    if query.by is not None and query.by not in (*LABELS, "mode"):
-        raise UserError(f"Samples cannot be grouped by {query.by}.", hint=f"Known: {', '.join((*LABELS, 'mode'))}.")
+    if query.by is not None and query.by not in (*ITEM_LABELS, "mode"):
+        raise UserError(
+            f"Samples cannot be grouped by {query.by}.", hint=f"Known: {', '.join((*ITEM_LABELS, 'mode'))}."
+        )
     if chosen.source != "judge" or chosen.judge is None:
         raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
     raise UserError(

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import CodeArray, UserError
 from imarena.ranking import CodedColumn, signed_numbers
 from imarena.tables import build_column, joined, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
+from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -175,8 +175,8 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
             used.extend(found.tolist())
         return position[codes]
 
-    made = build_column(n, np.int32, places)  # now all names that occur are known
-    return made, tuple(names[code] for code in used)
+    column = build_column(n, np.int32, places)  # now all names that occur are known
+    return column, tuple(names[code] for code in used)
 
 
 def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:

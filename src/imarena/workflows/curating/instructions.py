@@ -56,12 +56,11 @@ def help_instructions(
     *,
     dataset: str = "",
     taxonomy: str = "cv_arena",
-    settings: curation.CurationSettings | None = None,
     chat: Chat | None = None,
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> InstructionReport:
     """Suggest help for the instructions of a table, or for those of a data set with its images."""
-    threshold = (settings or curation.CurationSettings()).threshold
+    threshold = curation.CurationSettings().threshold
     asked: list[_Asked] = [_Asked(request) for request in requests]
     if dataset:
         asked = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]

@@ -119,8 +119,8 @@ def _search(value: Any, item: Item) -> str:
 def _image(value: Any, _: Item) -> str:
     found = value["found"]
     changed = f"; written anew ({value['converted']})" if value.get("converted") else ""
-    place = found.get("page") or found["address"]
-    return f"loaded {place}: {value['width']} x {value['height']} pixels, licence {found.get('licence')}{changed}"
+    address = found.get("page") or found["address"]
+    return f"loaded {address}: {value['width']} x {value['height']} pixels, licence {found.get('licence')}{changed}"
 
 
 def _refused(value: Any, _: Item) -> str:

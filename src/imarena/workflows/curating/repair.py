@@ -37,8 +37,13 @@ class RepairChange:
     @property
     def action(self) -> str:
         """The name of the action; raises if none or several are set."""
-        given = {"candidate": self.candidate, "crop": self.crop, "instruction": self.instruction, DISCARD: self.discard}
-        chosen = [name for name, value in given.items() if value]
+        options = {
+            "candidate": self.candidate,
+            "crop": self.crop,
+            "instruction": self.instruction,
+            DISCARD: self.discard,
+        }
+        chosen = [name for name, value in options.items() if value]
         if len(chosen) != 1:
             raise UserError(
                 "Choose one way to repair the item.", hint="Add --candidate, --crop, --instruction or --discard."
@@ -83,10 +88,10 @@ class RepairResult:
 class RepairDesk:
     """Repairs one data set."""
 
-    def __init__(self, workspace: Workspace, dataset: str, given: JsonDict, verifiers: int = 2) -> None:
+    def __init__(self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2) -> None:
         self._workspace = workspace
         self._dataset = dataset
-        self._given = given
+        self._options = options
         self._memory = ImageMemory(workspace)
         self._decided = decide_items(workspace, dataset, verifiers)
 
@@ -127,12 +132,12 @@ class RepairDesk:
             }  # fmt: skip
             self._note(item, decision, action, journal_facts, record.sha256)
             more: JsonDict = {REPAIRS: item.item_id, "repair": action, CANDIDATE: candidate_sha}
-            made = make_item(
+            new_item = make_item(
                 self._workspace, repaired_dataset(item.dataset), taxonomy, request, str(item.provenance["curation"]),
                 record, key=new_key, more=more,
             )  # fmt: skip
-            self._workspace.store.add([made])
-        return RepairResult(item.key, action, made.key, made.dataset, record.score, record.flags)
+            self._workspace.store.add([new_item])
+        return RepairResult(item.key, action, new_item.key, new_item.dataset, record.score, record.flags)
 
     # ------------------------------------------------------------------ parts
 
@@ -159,8 +164,8 @@ class RepairDesk:
         if stored.get("request", {}).get("keywords"):
             request = replace(request, keywords=tuple(stored["request"]["keywords"]))
         base = stored.get("settings") or {}
-        given = {**base, **{name: value for name, value in self._given.items() if value is not None}}
-        return request, curation_settings(self._workspace, given), str(stored.get("taxonomy") or item.taxonomy or "")
+        options = {**base, **{name: value for name, value in self._options.items() if value is not None}}
+        return request, curation_settings(self._workspace, options), str(stored.get("taxonomy") or item.taxonomy or "")
 
     def _changed_image(self, item: Item, change: RepairChange) -> tuple[FoundImage, bytes, str]:
         if change.candidate:

@@ -43,8 +43,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:80]
 
 
-def curation_settings(workspace: Workspace, given: Mapping[str, JsonValue]) -> CurationSettings:
+def curation_settings(workspace: Workspace, options: Mapping[str, JsonValue]) -> CurationSettings:
     """Return the settings of imarena.toml with the command line's changes (None: no change)."""
-    stated = {name: value for name, value in given.items() if value is not None}
+    stated = {name: value for name, value in options.items() if value is not None}
     read_curation_settings(dict(workspace.settings.curation), "[curation] in imarena.toml")
     return read_curation_settings({**workspace.settings.curation, **stated}, "The command line")

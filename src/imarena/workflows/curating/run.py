@@ -134,11 +134,11 @@ class _Tally:
 
 def curation_work(setup: CurationSetup, request: curation.CurationRequest) -> str:
     """Return the name for the steps of one instruction: a hash of everything that its result depends on."""
-    made = {
+    work = {
         "dataset": setup.dataset, "request": request.to_json(), "mind": setup.mind.name,
         "settings": setup.settings.model_dump(), "sources": [source.identity for source in setup.sources],
     }  # fmt: skip
-    return sha256_hex(canonical_json(made).encode())
+    return sha256_hex(canonical_json(work).encode())
 
 
 def curate(

@@ -82,10 +82,10 @@ def open_library(
     embedder: TextEmbedder | None = None,
 ) -> tuple[LocalLibrary, LibraryContents]:
     """Open a folder or Parquet file as a library with an up-to-date index; raise if it has no images."""
-    place = path.resolve()
-    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-4.db"
+    folder = path.resolve()
+    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(folder).encode())[:16]}-4.db"
     tools = perception_version()
-    library = LocalLibrary(place, index, licence=licence, name=place.name, tools=tools, embedder=embedder)
+    library = LocalLibrary(folder, index, licence=licence, name=folder.name, tools=tools, embedder=embedder)
     contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
     if not contents.images:
         raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")

@@ -37,7 +37,7 @@ class _Asked:
     """One endpoint, who asks it, and the maximum number of questions per output."""
 
     aside: ExtraQuestions
-    door: JudgeChat
+    client: JudgeChat
     times: int
 
     @property
@@ -48,12 +48,12 @@ class _Asked:
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
-    asked = [party for party in _asked(editor) if not party.door.runs_here and party.times]
+    asked = [party for party in _asked(editor) if not party.client.runs_here and party.times]
     if not asked or not outputs:
         return None
     total, costs = 0.0, []
     for party in asked:
-        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.door.endpoint.name}'"
+        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.client.endpoint.name}'"
         cost = _cost(party, outputs)
         if cost is None:
             reason = f"what the {what} by its {party.who} cost is not known: set input_usd_per_million and "
@@ -69,8 +69,8 @@ def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     if wraps is None:
         return
     for aside in wraps.asides:
-        if isinstance(aside.door, JudgeChat):
-            yield _Asked(aside, aside.door, aside.times * edits)
+        if isinstance(aside.client, JudgeChat):
+            yield _Asked(aside, aside.client, aside.times * edits)
     yield from _asked(wraps.editor, edits * wraps.edits)
 
 
@@ -80,7 +80,7 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
         read += party.times * (size.text_tokens + size.image_tokens)
         written += party.times * replies * judges.OUTPUT_TOKENS
-    return party.door.endpoint.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
+    return party.client.endpoint.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
 
 
 def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
@@ -118,4 +118,4 @@ def _tokens(party: _Asked, image: ImageRef | None) -> float:
     """Return the tokens of an image at this endpoint; for an unknown image, of a default size."""
     if image is None:
         return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
-    return judges.endpoint_tokens(party.door.endpoint, image)
+    return judges.endpoint_tokens(party.client.endpoint, image)

@@ -48,5 +48,5 @@ def paid_before(workspace: Workspace) -> dict[str, float]:
 
 
 def _hash(editor: Editor, slot: list[object]) -> str:
-    made = {"editor": editor.name, "version": editor.version, "params": editor.params, "place": slot}
-    return sha256_hex(canonical_json(made).encode())
+    identity = {"editor": editor.name, "version": editor.version, "params": editor.params, "place": slot}
+    return sha256_hex(canonical_json(identity).encode())

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError
+from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError, unknown_name
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check_image, media_type_of, read_image_file
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
@@ -32,7 +32,7 @@ class AgentRun:
 def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
     """Return the name of the agent with these stages around an editor, or of the baseline best of N edits."""
     if stages not in _AGENTS:
-        raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(_AGENTS)}.")
+        raise unknown_name("There are no stages called", stages, _AGENTS)
     return f"best-of-{best_of}:{editor}" if best_of else f"{_AGENTS[stages]}:{editor}"
 
 
@@ -92,8 +92,8 @@ def _read(path: Path) -> bytes:
 
 
 def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple[Path, ...]:
-    made = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
-    if not made:
+    edits = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
+    if not edits:
         return ()
     folder = output.with_name(f"{output.stem}-steps")
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple
         if _STEP.fullmatch(old.name):
             old.unlink()
     paths = []
-    for step in made:
+    for step in edits:
         data = workspace.blobs.get(str(step["image_sha256"]))
         path = folder / f"{step['step']}{SUFFIXES.get(media_type_of(data), '.bin')}"
         path.write_bytes(data)

@@ -3,6 +3,8 @@
 import asyncio
 import math
 import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from imarena.core import Editor, EditRequest, EditResult, InvalidImage, error_message, first_line, sha256_hex
@@ -38,6 +40,14 @@ class AskEditor:
     """Sends an order to an editor and inspects the result."""
 
     editors: tuple[Editor, ...]
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the editors: here, or in a worker that loads their models."""
+        async with AsyncExitStack() as stack:
+            for editor in {id(editor): editor for editor in self.editors}.values():
+                await stack.enter_async_context(editor.traits.opened())
+            yield
 
     async def __call__(self, order: EditOrder) -> EditMade:
         """Run the editor, then inspect the result in a thread."""

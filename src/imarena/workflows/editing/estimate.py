@@ -13,7 +13,7 @@ from imarena.storage import Workspace
 from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
 from imarena.workflows.editing.expected_files import unmatched_files
-from imarena.workflows.editing.plan import EditSettings, EditWork, Slot, has_turn, named_in_folder
+from imarena.workflows.editing.plan import EditSettings, EditSlot, EditWork, has_turn, named_in_folder
 from imarena.workflows.editing.variants import is_same_variant
 
 ENOUGH = 5
@@ -77,8 +77,8 @@ def estimate_edits(
     """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
     named = {editor.name: editor for editor in editors}
-    done: dict[Slot, tuple[bool, Output]] = {}
-    stored: dict[Slot, ImageRef] = {}
+    done: dict[EditSlot, tuple[bool, Output]] = {}
+    stored: dict[EditSlot, ImageRef] = {}
     for output in workspace.store.records(Output, editor=list(named)):
         seen, alike = past[output.editor or ""], is_same_variant(output, named[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
@@ -92,15 +92,19 @@ def estimate_edits(
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
-    made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
+    estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     if any(isinstance(editor, FolderEditor) for editor in editors):
         every = [*items, *workspace.store.records(Item)]
-        made = [_with_unmatched(estimate, editor, every) for estimate, editor in zip(made, editors, strict=True)]
-        made = [
-            _with_absent(estimate, editor, items, settings, done)
-            for estimate, editor in zip(made, editors, strict=True)
+        estimates = [
+            _with_unmatched(estimate, editor, every) for estimate, editor in zip(estimates, editors, strict=True)
         ]
-    return [_with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(made, editors, strict=True)]
+        estimates = [
+            _with_absent(estimate, editor, items, settings, done)
+            for estimate, editor in zip(estimates, editors, strict=True)
+        ]
+    return [
+        _with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(estimates, editors, strict=True)
+    ]
 
 
 def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
@@ -118,7 +122,7 @@ def _with_absent(
     editor: Editor,
     items: Sequence[Item],
     settings: EditSettings,
-    done: Mapping[Slot, object],
+    done: Mapping[EditSlot, object],
 ) -> EditEstimate:
     """Add the file names that a folder lacks, because users cannot guess the file names of each mode."""
     if not isinstance(editor, FolderEditor):
@@ -147,7 +151,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _with_file_notice(
-    estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[Slot, ImageRef]
+    estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[EditSlot, ImageRef]
 ) -> EditEstimate:
     """Add a notice on files that changed after they were stored: a rerun does not read them by itself."""
     if not isinstance(editor, FolderEditor):
@@ -159,7 +163,7 @@ def _with_file_notice(
     return replace(estimate, notice=" ".join(filter(None, [estimate.notice, notice])))
 
 
-def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[Slot, ImageRef]) -> list[str]:
+def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[EditSlot, ImageRef]) -> list[str]:
     """Return keys of items whose stored output differs from the folder's current file."""
     known = {item.item_id: item for item in items}
     changed = []
@@ -183,7 +187,7 @@ def _estimate(
     items: Sequence[Item],
     settings: EditSettings,
     past: _Past,
-    done: dict[Slot, tuple[bool, Output]],
+    done: dict[EditSlot, tuple[bool, Output]],
     paid: dict[str, float],
 ) -> EditEstimate:
     outputs: list[MissingOutput] = []
@@ -221,7 +225,11 @@ def _estimate(
 
 
 def _steps(
-    output: MissingOutput, editor: Editor, sample: int, settings: EditSettings, done: dict[Slot, tuple[bool, Output]]
+    output: MissingOutput,
+    editor: Editor,
+    sample: int,
+    settings: EditSettings,
+    done: dict[EditSlot, tuple[bool, Output]],
 ) -> str:
     """Return the name under which an agent's steps for a place would be stored."""
     item, turn, many = output.item, output.turn, output.mode is Mode.MULTI_TURN

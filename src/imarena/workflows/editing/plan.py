@@ -33,7 +33,7 @@ class EditWork:
     """The outputs of all earlier turns, for an in-context editor."""
 
     @property
-    def slot(self) -> "Slot":
+    def slot(self) -> "EditSlot":
         """The place of its output."""
         return self.item.item_id, self.turn, self.editor.name, self.mode.value, self.sample
 
@@ -131,22 +131,22 @@ class EditSettings:
         }
 
 
-Slot = tuple[str, int, str | None, str, int]
+EditSlot = tuple[str, int, str | None, str, int]
 
 
 class StoredOutputs:
     """The stored outputs, by slot."""
 
     def __init__(self, workspace: Workspace, **where: Any) -> None:
-        self.ok: dict[Slot, Output] = {}
-        self.attempts: Counter[Slot] = Counter()
+        self.ok: dict[EditSlot, Output] = {}
+        self.attempts: Counter[EditSlot] = Counter()
         for output in workspace.store.records(Output, **where):
             slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
             self.attempts[slot] += 1
             if output.status is Status.OK:
                 self.ok[slot] = output
 
-    def earlier(self, slot: Slot) -> tuple[Output, ...]:
+    def earlier(self, slot: EditSlot) -> tuple[Output, ...]:
         """Return the outputs of the turns before this slot, in order."""
         item_id, turn, *rest = slot
         return tuple(self.ok[(item_id, before, *rest)] for before in range(turn))  # type: ignore[index]

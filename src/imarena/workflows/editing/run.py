@@ -25,7 +25,7 @@ from imarena.workflows.editing.plan import (
     missing_edits,
     named_in_folder,
 )
-from imarena.workflows.questions import Questions, SharedWork, Terms, ask, computes
+from imarena.workflows.questions import ImageLoader, Questions, SharedWork, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import OngoingRun, record_run
 
@@ -87,14 +87,15 @@ async def _edit_turns(
     """Open the editors; make the edits turn by turn."""
     planned = 0
     async with AsyncExitStack() as stack:
-        for editor in {id(editor): editor for editor in editors}.values():
-            await stack.enter_async_context(editor.traits.opened())
+        ask_editor = AskEditor(tuple(editors))
+        if settings.executor != "ray":  # there each worker opens them
+            await stack.enter_async_context(ask_editor.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = StoredOutputs(workspace)
             work = list(missing_edits(items, editors, settings, turn, known, tally))
             planned += len(work)
             ongoing.plan(planned)
-            run = _Run(workspace, tuple(editors), settings, tally, ongoing.run_id, sheet)
+            run = _Run(workspace, ask_editor, settings, tally, ongoing.run_id, sheet, ImageLoader(workspace))
             tally.stopped = await run.make(work, turn, progress)
             if tally.stopped:
                 break
@@ -105,11 +106,12 @@ class _Run:
     """Makes and writes the edits of one turn."""
 
     workspace: Workspace
-    editors: tuple[Editor, ...]
+    ask_editor: AskEditor
     settings: EditSettings
     tally: EditTally
     run_id: str
     sheet: ContactSheet | None
+    images: ImageLoader
     journals: dict[int, StepJournal] = field(default_factory=dict)
     """Journals of the edits in progress, by the `id` of the work."""
     under_way: int = 0
@@ -118,15 +120,17 @@ class _Run:
 
     async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
         """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
-        asking = AskEditor(self.editors)
+        task = WorkerTask(self.ask_editor, self.ask_editor.failed)
         questions = Questions(
-            work, self._order, WorkerTask(asking, asking.failed), self._unshown, self._count, self._store,
+            work, self._order, task, self._unshown, self._count, self._store,
             keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
-            stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
+            images=self.images, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
+        editors = self.ask_editor.editors
         terms = Terms(
-            self.settings.executor, self.settings.concurrency, computes(*self.editors),
-            gpus=max((editor.traits.gpus for editor in self.editors), default=0.0), progress=progress
+            self.settings.executor, self.settings.concurrency, computes(*editors),
+            self.ask_editor.opened if self.settings.executor == "ray" else None,
+            gpus=max((editor.traits.gpus for editor in editors), default=0.0), progress=progress,
         )  # fmt: skip
         try:
             return (await ask(questions, terms)).stopped
@@ -162,7 +166,7 @@ class _Run:
         self._check_limit()
         self.under_way += 1
         request = request_of(
-            self.workspace, work.item, work.turn, work.mode, work.parent, work.seed, self.settings.connector,
+            self.images, work.item, work.turn, work.mode, work.parent, work.seed, self.settings.connector,
             work.history,
         )  # fmt: skip
         if work.editor.traits.needs_key:
@@ -176,7 +180,7 @@ class _Run:
         if work.editor.traits.resumable is not None:
             journal = self.journals[id(work)] = StepJournal.of(self.workspace, work)
         instruction = instruction_of(work.item, work.turn, work.mode, self.settings.connector)
-        editor_index = next(n for n, editor in enumerate(self.editors) if editor is work.editor)
+        editor_index = next(n for n, editor in enumerate(self.ask_editor.editors) if editor is work.editor)
         return EditOrder(editor_index, request, instruction, self.settings.checks, journal)
 
     def _unshown(self, work: EditWork, error: Exception) -> EditMade:
@@ -184,27 +188,27 @@ class _Run:
             raise error
         return failed_edit(work.editor, error)
 
-    def _keep(self, _: EditWork, made: EditMade) -> EditMade:
+    def _keep(self, _: EditWork, edit: EditMade) -> EditMade:
         """Store the pixels before the rows that refer to them."""
-        if made.result.image is None:
-            return made
+        if edit.result.image is None:
+            return edit
         try:
-            self.workspace.blobs.put(made.result.image)
+            self.workspace.blobs.put(edit.result.image)
         except InvalidImage as error:
-            return EditMade(no_picture(made.result, error))
-        return replace(made, result=replace(made.result, image=None))
+            return EditMade(no_picture(edit.result, error))
+        return replace(edit, result=replace(edit.result, image=None))
 
     def _store(self, batch: list[tuple[EditWork, EditMade]]) -> None:
         """Store a batch: images first, then outputs, traces and evidence in one transaction."""
         records: list[Record] = []
         images: list[ImageRef] = []
-        for work, made in batch:
-            output = self._output(work, made)
-            records += [output, *made.evidence]
-            if made.info:
-                images.append(made.info)
-            if made.result.steps:
-                records.append(Trace(output_id=output.output_id, steps=made.result.steps))
+        for work, edit in batch:
+            output = self._output(work, edit)
+            records += [output, *edit.evidence]
+            if edit.info:
+                images.append(edit.info)
+            if edit.result.steps:
+                records.append(Trace(output_id=output.output_id, steps=edit.result.steps))
         self.workspace.store.keep_images(images)
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
@@ -212,14 +216,14 @@ class _Run:
         if self.sheet is not None:
             self.sheet.changed()
 
-    def _output(self, work: EditWork, made: EditMade) -> Output:
-        result = made.result
+    def _output(self, work: EditWork, edit: EditMade) -> Output:
+        result = edit.result
         params: JsonDict = dict(work.editor.params)
         if self.settings.wrap and work.editor.traits.wrappable:
             params["wrap"] = "1"
         if work.mode is Mode.COMPLEX and self.settings.connector != "concatenate":
             params["connector"] = self.settings.connector
-        if result.status is Status.OK and made.info is None:
+        if result.status is Status.OK and edit.info is None:
             raise StoreError("an ok edit was not looked at")
         return Output(
             item_id=work.item.item_id,
@@ -233,29 +237,29 @@ class _Run:
             seed=work.seed,
             attempt=work.attempt,
             status=result.status,
-            image=made.info,
+            image=edit.info,
             error=result.error,
             latency_s=result.latency_s,
             cost_usd=result.cost_usd,
             run_id=self.run_id,
         )
 
-    def _count(self, work: EditWork, made: EditMade) -> EditMade:
-        name, status = work.editor.name, made.result.status.value
+    def _count(self, work: EditWork, edit: EditMade) -> EditMade:
+        name, status = work.editor.name, edit.result.status.value
         self.tally.outputs[status] += 1
         self.tally.by_editor.setdefault(name, Counter())[status] += 1
         journal = self.journals.pop(id(work), None)
-        cost = journal.paid_usd if journal is not None else made.result.cost_usd or 0.0
+        cost = journal.paid_usd if journal is not None else edit.result.cost_usd or 0.0
         self.tally.cost_usd += cost
         self.under_way = max(0, self.under_way - 1)
         self.highest_cost_usd = max(self.highest_cost_usd, cost)
-        if made.result.error:
-            self.tally.errors.setdefault(f"{name}: {status}", made.result.error)
-            self.tally.failures.add(f"{name}, {status}: {made.result.error}", work.item.key)
-        flags = {flag for evidence in made.evidence for flag in _flags(evidence)}
+        if edit.result.error:
+            self.tally.errors.setdefault(f"{name}: {status}", edit.result.error)
+            self.tally.failures.add(f"{name}, {status}: {edit.result.error}", work.item.key)
+        flags = {flag for evidence in edit.evidence for flag in _flags(evidence)}
         if flags:
             self.tally.flags.setdefault(name, Counter()).update(flags)
-        return made
+        return edit
 
 
 def _flags(evidence: Evidence) -> list[str]:

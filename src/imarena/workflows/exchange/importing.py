@@ -253,18 +253,18 @@ def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
 
 def _differing_items(workspace: Workspace, records: list[Record], tally: _Tally) -> list[Conflict]:
     """Return items that were stored before this import and that it gives with another licence, task or the like."""
-    given = {item.item_id: item for item in reversed(records) if isinstance(item, Item)}
-    earlier = [item_id for item_id in given if item_id not in tally.items]
+    imported = {item.item_id: item for item in reversed(records) if isinstance(item, Item)}
+    earlier = [item_id for item_id in imported if item_id not in tally.items]
     tally.items.update(earlier)
     conflicts: list[Conflict] = []
     for stored in workspace.store.records(Item, id=earlier) if earlier else ():
-        fields = _lost_fields(given[stored.item_id], stored)
+        fields = _lost_fields(imported[stored.item_id], stored)
         if fields:
             reason = (
                 f"the stored item has another {', '.join(fields)}; records are never changed: "
                 "import into a new workspace, or under dataset=NAME"
             )
-            conflicts.append(Conflict(given[stored.item_id], reason))
+            conflicts.append(Conflict(imported[stored.item_id], reason))
     return conflicts
 
 

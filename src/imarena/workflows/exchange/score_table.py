@@ -107,13 +107,13 @@ def _contains(values: np.ndarray[Any, np.dtype[np.int64]], wanted: int) -> bool:
 def _row(view: View, row: Any, item: Any, form: Form) -> list[object]:
     body, entries = json.loads(row["body"]), view.entries
     left = entries.index_of[row["left_id"]]
-    place = (int(entries.turn[left]), MODES[entries.mode[left]], int(entries.sample[left]))
+    slot = (int(entries.turn[left]), MODES[entries.mode[left]], int(entries.sample[left]))
     key = str(item["key"])
-    unit = key if place == (0, MODES[0], 0) else ":".join((key, *(str(part) for part in place)))
+    unit = key if slot == (0, MODES[0], 0) else ":".join((key, *(str(part) for part in slot)))
     right = entries.index_of[row["right_id"]] if row["right_id"] is not None else None
     return [
         "score" if right is None else "verdict", unit, _editor(view, left), row["judge"], row["score"], item["task"],
-        item["topic"], item["dataset"], key, *place, None if right is None else _editor(view, right),
+        item["topic"], item["dataset"], key, *slot, None if right is None else _editor(view, right),
         "equal" if row["tie_unstated"] else row["preference"], row["order"], form.dimension, row["repeat"],
         body.get("success"), body.get("confidence"), _json(body.get("scores")), _json(body.get("reasons")),
         form.higher_is_better, form.judge_version, form.prompt_id, form.prompt_version, row["status"],

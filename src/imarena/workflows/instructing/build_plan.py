@@ -90,20 +90,20 @@ def _estimate(
 ) -> BuildPlan:
     seconds, cost, questions, basis = 0.0, 0.0, 0, list[str]()
     priced = True
-    if todo and wired.door is None:
+    if todo and wired.client is None:
         started = time.monotonic()
         asyncio.run(wired.decomposer(todo[0]))
         each = time.monotonic() - started
         at_once = min(settings.concurrency or os.cpu_count() or 1, len(todo))
         seconds += each * len(todo) / at_once
         basis.append(f"one image measured: {each:.1f} s, models loaded; {at_once} at once")
-    for door, asked, tokens_in, tokens_out in _doors(plan, pixels_shown, settings, wired, writer):
+    for client, asked, tokens_in, tokens_out in _questions_by_client(plan, pixels_shown, settings, wired, writer):
         questions += asked
-        seconds += asked * _LATENCY_S / max(1, min(settings.concurrency or door.endpoint.max_concurrency, asked))
-        prices = door.endpoint.input_usd_per_million, door.endpoint.output_usd_per_million
+        seconds += asked * _LATENCY_S / max(1, min(settings.concurrency or client.endpoint.max_concurrency, asked))
+        prices = client.endpoint.input_usd_per_million, client.endpoint.output_usd_per_million
         priced = priced and None not in prices
         cost += (tokens_in * (prices[0] or 0.0) + tokens_out * (prices[1] or 0.0)) / 1e6
-        basis.append(f"{door.endpoint.model}: {_LATENCY_S:g} s per question assumed")
+        basis.append(f"{client.endpoint.model}: {_LATENCY_S:g} s per question assumed")
     if questions and not priced:
         basis.append("no prices are set: input_usd_per_million, output_usd_per_million")
     return replace(
@@ -111,17 +111,17 @@ def _estimate(
     )
 
 
-def _doors(
+def _questions_by_client(
     plan: BuildPlan, pixels_shown: int, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
 ) -> list[tuple[JudgeChat, int, float, float]]:
     """Return each endpoint with its maximum number of questions, input tokens and output tokens."""
-    doors: list[tuple[JudgeChat, int, float, float]] = []
+    planned: list[tuple[JudgeChat, int, float, float]] = []
     words = _PROMPT_CHARACTERS / CHARACTERS_PER_TOKEN
-    if plan.to_decompose and wired.door is not None:
+    if plan.to_decompose and wired.client is not None:
         asked = _SCENE_QUESTIONS * plan.to_decompose
         seen = _SCENE_QUESTIONS * pixels_shown / PIXELS_PER_TOKEN
-        doors.append((wired.door, asked, seen + asked * words, asked * OUTPUT_TOKENS))
+        planned.append((wired.client, asked, seen + asked * words, asked * OUTPUT_TOKENS))
     asked = plan.chains_at_most * settings.chain.turns
     if asked and writer is not None:
-        doors.append((writer, asked, asked * words, asked * _WORD_TOKENS))
-    return doors
+        planned.append((writer, asked, asked * words, asked * _WORD_TOKENS))
+    return planned

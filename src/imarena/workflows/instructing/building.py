@@ -23,7 +23,7 @@ from imarena.core.records import ImageRef, Item, JsonDict, Turn
 from imarena.datasets import load_taxonomy
 from imarena.images import SUFFIXES, read_image_file
 from imarena.instructions import (
-    OUTCOMES,
+    DECOMPOSITION_OUTCOMES,
     WRITER_VERSION,
     ChainSettings,
     Decomposition,
@@ -129,7 +129,7 @@ def build_benchmark(
         ]
         chains = ChainWriter(workspace, settings.chain, tools, writer)
         stopped = scenes.stopped or asyncio.run(
-            chains.write_all(unwritten, lambda plan, made: build.add(plan, made, scenes), progress)
+            chains.write_all(unwritten, lambda plan, chain: build.add(plan, chain, scenes), progress)
         )
         ongoing.cost_usd = scenes.cost_usd + chains.cost_usd
         ongoing.counts = {**build.outcomes, "items": build.added}
@@ -222,12 +222,14 @@ class _Build:
                 chosen[key] = image
             else:
                 status = scene.status.value if scene.outcome == "failed" else scene.outcome
-                self._leave_out(scene.outcome, f"{status}: {scene.reason or OUTCOMES[scene.outcome]}", key)
+                self._leave_out(
+                    scene.outcome, f"{status}: {scene.reason or DECOMPOSITION_OUTCOMES[scene.outcome]}", key
+                )
         return chosen
 
-    def add(self, plan: ScenePlan, made: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:
+    def add(self, plan: ScenePlan, chain: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:
         """Store an item."""
-        self.workspace.store.add([_item(plan, made, self.settings, scenes.scenes[plan.image.sha256])])
+        self.workspace.store.add([_item(plan, chain, self.settings, scenes.scenes[plan.image.sha256])])
         self.added += 1
 
     def _leave_out(self, outcome: str, reason: str, key: str) -> None:
@@ -243,9 +245,9 @@ def _kind_of_reason(reason: str) -> str:
 
 
 def _item(
-    plan: ScenePlan, made: tuple[ObjectPlan, tuple[str, ...]], settings: BuildSettings, scene: Decomposition
+    plan: ScenePlan, chain: tuple[ObjectPlan, tuple[str, ...]], settings: BuildSettings, scene: Decomposition
 ) -> Item:
-    written, instructions = made
+    written, instructions = chain
     first = written.turns[0].type
     task = load_taxonomy(TAXONOMY).task(first)
     facts = scene.facts or {}

@@ -41,7 +41,7 @@ class ChainWriter:
     workspace: Workspace
     settings: instructions.ChainSettings
     tools: dict[str, str]
-    door: JudgeChat | None = None
+    client: JudgeChat | None = None
     refused: Counter[str] = field(default_factory=Counter)
     cost_usd: float = 0.0
 
@@ -49,7 +49,7 @@ class ChainWriter:
         self, plans: Sequence[ScenePlan], add: Callable[[ScenePlan, MadePlan], None], progress: Progress | None
     ) -> str:
         """Write every chain and pass it to `add`; return why it stopped."""
-        if self.door is None:
+        if self.client is None:
             for number, plan in enumerate(plans, 1):
                 add(plan, self._made(plan, instructions.write_chain(plan.contents, self.settings, plan.image.sha256)))
                 if progress is not None:
@@ -72,12 +72,12 @@ class ChainWriter:
         questions = Questions(
             plans, lambda plan: plan, WorkerTask(self._asked, failed), failed, settle, write, stage="chains"
         )
-        terms = Terms("threads", self.door.endpoint.max_concurrency, opening=self.door.opened, progress=progress)
+        terms = Terms("threads", self.client.endpoint.max_concurrency, opening=self.client.opened, progress=progress)
         return (await ask(questions, terms)).stopped
 
     async def _asked(self, plan: ScenePlan) -> _AskedChain:
         """Ask the model for each open word, one turn after the other."""
-        if self.door is None:
+        if self.client is None:
             raise ValueError("nobody to ask")
         image = self.workspace.blobs.get(plan.image.sha256)
         drafting = instructions.draft_chain(plan.contents, self.settings, plan.image.sha256)
@@ -87,7 +87,7 @@ class ChainWriter:
             while True:
                 word = None
                 if draft.field is not None:
-                    answer = await self.door(
+                    answer = await self.client(
                         instructions.suggestion_prompt(image, state, draft, self.settings.language)
                     )
                     cost += answer.usage.cost_usd or 0.0

@@ -20,7 +20,7 @@ class WiredDecomposer:
     """A decomposer ready to be asked, and the endpoint that it asks, if any."""
 
     decomposer: Decomposer
-    door: JudgeChat | None = None
+    client: JudgeChat | None = None
     gpus: float = 0.0
     """GPUs for each worker on a cluster."""
 
@@ -31,8 +31,8 @@ def wire_decomposer(settings: Settings, name: str, detector: str, budget: Budget
     if name == OFFLINE:
         gpus = DETECTOR_TOOLS[detector].gpus if detector in DETECTOR_TOOLS else 0.0
         return WiredDecomposer(OfflineDecomposer(detector), gpus=gpus)
-    door = wire_chat(settings, EndpointArguments(endpoint=name), "decomposition", budget)
-    return WiredDecomposer(ChatDecomposer(door, door.endpoint.model, grounder_of(detector), detector), door)
+    client = wire_chat(settings, EndpointArguments(endpoint=name), "decomposition", budget)
+    return WiredDecomposer(ChatDecomposer(client, client.endpoint.model, grounder_of(detector), detector), client)
 
 
 def decompose_image(wired: WiredDecomposer, path: Path) -> Decomposition:
@@ -49,7 +49,7 @@ def decompose_image(wired: WiredDecomposer, path: Path) -> Decomposition:
 
 
 async def _asked(wired: WiredDecomposer, data: bytes) -> Decomposition:
-    if wired.door is None:
+    if wired.client is None:
         return await wired.decomposer(data)
-    async with wired.door.opened():
+    async with wired.client.opened():
         return await wired.decomposer(data)

@@ -90,15 +90,15 @@ def decompose_images(
     shared = SharedWork(workspace.claims(), key, asked_elsewhere)
     task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
     questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
-    door = wired.door
-    if door is None:
+    client = wired.client
+    if client is None:
         # `auto`: networks compute outside Python's lock, and every separate process would load all of them.
-        here = executor in ("auto", "threads")
-        at_once = concurrency or ((os.cpu_count() or 1) if here else None)
-        terms = Terms("threads" if here else executor, at_once, gpus=wired.gpus, progress=progress)
+        in_process = executor in ("auto", "threads")
+        at_once = concurrency or ((os.cpu_count() or 1) if in_process else None)
+        terms = Terms("threads" if in_process else executor, at_once, gpus=wired.gpus, progress=progress)
     else:
-        at_once = concurrency or door.endpoint.max_concurrency
-        terms = Terms("threads", at_once, opening=door.opened, progress=progress)
+        at_once = concurrency or client.endpoint.max_concurrency
+        terms = Terms("threads", at_once, opening=client.opened, progress=progress)
     tally.stopped = asyncio.run(ask(questions, terms)).stopped
     return tally
 

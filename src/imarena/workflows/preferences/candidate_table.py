@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import InvalidImage, Progress, UserError, sha256_hex
+from imarena.core import InvalidImage, Progress, UserError, sha256_hex, unknown_name
 from imarena.images import check_image, pixels, read_image_file
 from imarena.preferences import CANDIDATE_TASKS, PER_TASK, hashed_words, joint_features, k_center
 from imarena.tables import read_file
@@ -77,7 +77,7 @@ def choose_candidates(
         texts = _text_vectors([row.instruction for row in of_task], options.text_features)
         features = joint_features(np.stack([vectors[row.key] for row in of_task]), texts)
         places, radius = k_center(features, [row.key for row in of_task], options.per_task)
-        chosen += [of_task[place] for place in places]
+        chosen += [of_task[index] for index in places]
         reports.append(TaskCandidates(task, len(of_task), len(places), radius))
     with (folder / "items.jsonl").open("w", encoding="utf-8") as stream:
         for row in chosen:
@@ -151,4 +151,4 @@ def _text_vectors(texts: Sequence[str], name: str) -> NDArray[np.float32]:
     if name == "clip":
         embed = clip_embedder(model_folder("clip-vit-large-patch14", "Text features"), "auto", "Text features")
         return np.stack([embed(text) for text in texts])
-    raise UserError(f"There are no text features called '{name}'.", hint="Use one of: " + ", ".join(TEXT_FEATURES))
+    raise unknown_name("There are no text features called", name, TEXT_FEATURES)

@@ -61,14 +61,14 @@ def write_edit_regions(
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
         source = shared_source(item, outputs, board.parents)
-        made = (
+        evidence = (
             NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, detector, segmenter)
         )
-        if isinstance(made, str):
-            skipped[made] += 1
+        if isinstance(evidence, str):
+            skipped[evidence] += 1
         else:
-            workspace.store.add([made])
-            found[str(made.params["how"])] += 1
+            workspace.store.add([evidence])
+            found[str(evidence.params["how"])] += 1
         if progress is not None:
             progress("items", at, len(slots))
     return EditRegionReport(len(slots), sum(found.values()), dict(found), dict(skipped))

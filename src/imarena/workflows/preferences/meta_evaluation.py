@@ -13,6 +13,7 @@ from imarena.preferences import (
     ALL_TASKS,
     JudgeAnswer,
     JudgeRow,
+    PairKey,
     PairTruth,
     accuracy_difference,
     agreed_truth,
@@ -22,7 +23,6 @@ from imarena.stats import Figure
 from imarena.storage import Form, Workspace
 from imarena.workflows import views
 
-PairKey = tuple[str, str, str]
 Scheme = str
 
 
@@ -117,8 +117,8 @@ def evaluate_workspace(
             hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
-    given = [part for chosen in views.chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
-    if not given:
+    parts = [part for chosen in views.chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
+    if not parts:
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
         )
@@ -129,9 +129,9 @@ def evaluate_workspace(
     schemes: list[SchemeComparison] = []
     differences: list[JudgeDifference] = []
     for (dataset, dimension), found in sorted(by_group.items()):
-        fitting = [part for part in given if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
+        fitting = [part for part in parts if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
         figures = [evaluate_judge(part.judge, part.scheme, found, part.answers, rounds) for part in fitting]
-        rows += [row for made in figures for row in made]
+        rows += [row for rows_of in figures for row in rows_of]
         schemes += _schemes(fitting, figures, found, rounds)
         differences += _differences(fitting, found, against, dataset, dimension, rounds)
     return MetaEvaluation(tuple(rows), tuple(schemes), tuple(differences))
@@ -150,16 +150,16 @@ def _knows(part: _Answers, truths: Sequence[PairTruth]) -> bool:
 def _truths(view: views.View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
     votes = views.people_battles(view)
     rated = views.rating_battles(view, views.NO_BATTLES, views.WHOLE)
-    voted = {_dataset(view, int(place)) for place in votes.left.tolist()}
+    voted = {_dataset(view, int(index)) for index in votes.left.tolist()}
     truths = list(agreed_truth(list(_votes(view, votes))))
     # mean ratings count only if nobody compared pairs
     truths += [truth for truth in agreed_truth(list(_votes(view, rated))) if truth.dataset not in voted]
     return tuple(truth for truth in truths if not datasets or truth.dataset in datasets)
 
 
-def _dataset(view: views.View, place: int) -> str:
+def _dataset(view: views.View, index: int) -> str:
     labels = view.entries.labels["dataset"]
-    code = int(labels.of[view.entries.item[place]])
+    code = int(labels.of[view.entries.item[index]])
     return labels.names[code] if code >= 0 else ""
 
 
@@ -242,9 +242,9 @@ def _score_failures(view: views.View, forms: Sequence[Form], truths: Sequence[Pa
     columns = views.live_judgments(view, forms)
     scored = set(columns.left[columns.ok].tolist())
     reasons = {
-        view.entries.id_of(place): views.STATUSES[code]
-        for place, code in zip(columns.left.tolist(), columns.status.tolist(), strict=True)
-        if place >= 0 and place not in scored
+        view.entries.id_of(index): views.STATUSES[code]
+        for index, code in zip(columns.left.tolist(), columns.status.tolist(), strict=True)
+        if index >= 0 and index not in scored
     }
     failed = {}
     for truth in truths:
@@ -258,7 +258,7 @@ def _schemes(
     fitting: Sequence[_Answers], figures: Sequence[Sequence[JudgeRow]], truths: Sequence[PairTruth], rounds: int
 ) -> list[SchemeComparison]:
     """Match pairwise with pointwise judges of the same model, on all pairs of a data set and dimension."""
-    wholes = [next(row for row in made if row.task == ALL_TASKS) for made in figures]
+    wholes = [next(row for row in rows if row.task == ALL_TASKS) for rows in figures]
     both = list(zip(fitting, wholes, strict=True))
     return [
         SchemeComparison(

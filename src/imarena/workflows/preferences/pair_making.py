@@ -50,8 +50,8 @@ class PairReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of `pairs.json` and of ``--json``."""
-        made = {"origin": self.origin, "seed": self.seed, "dimension": self.dimension, "folder": self.folder}
-        return {**self.made.to_json(), **made}
+        options = {"origin": self.origin, "seed": self.seed, "dimension": self.dimension, "folder": self.folder}
+        return {**self.made.to_json(), **options}
 
 
 def write_pairs(
@@ -60,12 +60,12 @@ def write_pairs(
     """Make pairs and write `pairs.jsonl`, `ties.jsonl`, `pairs.json` and the images."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
-    made = _make(workspace, options, progress)
-    report = PairReport(made, options.origin, options.seed, options.dimension, str(folder))
+    pair_set = _make(workspace, options, progress)
+    report = PairReport(pair_set, options.origin, options.seed, options.dimension, str(folder))
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {"pairs": made.pairs, "ties": made.ties}
+    parts = {"pairs": pair_set.pairs, "ties": pair_set.ties}
     preferences.export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
-    preferences.write_pair_file(folder / "pairs.jsonl", made.pairs)
+    preferences.write_pair_file(folder / "pairs.jsonl", pair_set.pairs)
     (folder / "pairs.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     return report
 
@@ -88,12 +88,14 @@ def _make(workspace: Workspace, options: PairOptions, progress: Progress | None)
                 "Pairs from judgments need a judge.", hint="Add --judge NAME, as `imarena status` shows it."
             )
         judged, skipped = judged_pairs_of(workspace, options.judge, options.dimension, datasets, tasks)
-    made = preferences.pairs_from_verdicts(judged, options.agreement, options.origin, options.dimension, options.seed)
-    return _with_skipped(made, skipped)
+    pair_set = preferences.pairs_from_verdicts(
+        judged, options.agreement, options.origin, options.dimension, options.seed
+    )
+    return _with_skipped(pair_set, skipped)
 
 
-def _with_skipped(made: preferences.PairSet, skipped: Counter[str]) -> preferences.PairSet:
-    return replace(made, skipped=dict(Counter(made.skipped) + skipped))
+def _with_skipped(pair_set: preferences.PairSet, skipped: Counter[str]) -> preferences.PairSet:
+    return replace(pair_set, skipped=dict(Counter(pair_set.skipped) + skipped))
 
 
 def export_pair_folder(
@@ -122,11 +124,11 @@ def limit_per_task(
     """Return at most `limit` pairs per task, the first by id: more pairs barely change this choice."""
     if limit is None:
         return tuple(pairs)
-    kept: Counter[str] = Counter()
+    number_of: Counter[str] = Counter()
     chosen = []
     for pair in sorted(pairs, key=lambda each: each.pair_id):
-        if kept[pair.task] < limit:
-            kept[pair.task] += 1
+        if number_of[pair.task] < limit:
+            number_of[pair.task] += 1
             chosen.append(pair)
     return tuple(chosen)
 
@@ -146,7 +148,7 @@ def _asked(prompt: str) -> Any:
     return ask
 
 
-Said = tuple[str, str, tuple[Outcome, ...], bool | None]
+_PairVerdict = tuple[str, str, tuple[Outcome, ...], bool | None]
 """Left and right output, outcomes, and whether both orders agree."""
 
 
@@ -163,8 +165,8 @@ def voted_pairs_of(
         outcome = Outcome(views.PREFERENCES[code])
         key = (first, second) if first < second else (second, first)
         votes[key].append(outcome if first < second else outcome.mirrored())
-    said = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
-    return _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, "people")
+    verdicts = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
+    return _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), verdicts, "people")
 
 
 def judged_pairs_of(
@@ -172,7 +174,7 @@ def judged_pairs_of(
 ) -> tuple[list[JudgedPair], Counter[str]]:
     """Return the pairs that a judge compared in both orders; failed ones are counted by status."""
     view = views.View(workspace)
-    said: list[Said] = []
+    verdicts: list[_PairVerdict] = []
     failures: Counter[str] = Counter()
     for chosen in views.chosen_judges(view, [judge]):
         forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
@@ -186,21 +188,21 @@ def judged_pairs_of(
             name = views.PREFERENCES[code]
             outcome = Outcome.TIE if name == "equal" else Outcome(name)
             left, right = (view.entries.id_of(int(side[row])) for side in (fought.left, fought.right))
-            said.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
-    pairs, skipped = _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, judge)
+            verdicts.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
+    pairs, skipped = _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), verdicts, judge)
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, said: Sequence[Said], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
     shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known(board, shown, said, skipped, who)), skipped
+    return list(_known(board, shown, verdicts, skipped, who)), skipped
 
 
 def _known(
-    board: ShowableOutputs, shown: dict[str, Output], said: Sequence[Said], skipped: Counter[str], who: str
+    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[_PairVerdict], skipped: Counter[str], who: str
 ) -> Iterator[JudgedPair]:
-    for left_id, right_id, outcomes, agreed in said:
+    for left_id, right_id, outcomes, agreed in verdicts:
         left, right = shown.get(left_id), shown.get(right_id)
         if left is None or right is None or left.image is None or right.image is None:
             skipped["pixels_absent_or_not_chosen"] += 1

@@ -7,12 +7,13 @@ markup, and no file is named after them.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from imarena.core import VERSION, counted, find_licence
+from imarena.core import VERSION, counted, find_licence, shortened
 from imarena.core.records import Item
 from imarena.images import preview
 from imarena.reports.tables import Column, Table, escape_markdown, printable, to_markdown
@@ -22,6 +23,7 @@ from imarena.workflows.publishing.record_redaction import CONTENT_ID
 EXAMPLES = 6
 EXAMPLE_SIDE = 384
 _LONGEST = 200
+_cut = partial(shortened, most=_LONGEST)
 _DEFAULT_LANGUAGE: str = Item.model_fields["language"].default
 _LISTED = 40
 _COMMON = 5
@@ -237,8 +239,3 @@ def _is_plain(text: str) -> bool:
 
 def _shown(text: str) -> str:
     return escape_markdown(_cut(text)) or "benchmark"
-
-
-def _cut(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

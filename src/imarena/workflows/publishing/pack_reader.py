@@ -18,7 +18,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from imarena.core import UserError
+from imarena.core import UserError, error_line
 from imarena.images import MAX_IMAGE_BYTES
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackManifest
 
@@ -99,7 +99,7 @@ class SubmissionPack:
             with self._archive.open(entry) as stream:
                 data = stream.read(entry.file_size + 1)
         except _DAMAGED as error:
-            raise UserError(f"{self.name}: {file!a} cannot be read ({_one_line(error)}).") from error
+            raise UserError(f"{self.name}: {file!a} cannot be read ({error_line(error, 200)}).") from error
         if len(data) != entry.file_size:
             raise UserError(f"{self.name}: {file!a} has another size than the archive lists.")
         return data
@@ -116,7 +116,7 @@ def open_pack(path: Path, limits: PackLimits = LIMITS) -> Iterator[SubmissionPac
         try:
             archive = zipfile.ZipFile(file)
         except _DAMAGED as error:
-            raise UserError(f"{path.name} is not a ZIP archive that can be read ({_one_line(error)}).") from error
+            raise UserError(f"{path.name} is not a ZIP archive that can be read ({error_line(error, 200)}).") from error
         with archive:
             refuse_pack(path.name, list(_archive_problems(archive.infolist(), size, limits)))
             yield SubmissionPack(path.name, archive, limits)
@@ -224,7 +224,3 @@ def refuse_pack(name: str, problems: list[str]) -> None:
     if problems:
         more = [f"... and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else []
         raise UserError(f"{name} is refused; nothing was stored.", hint="\n".join([*problems[:_SHOWN], *more]))
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -99,8 +99,8 @@ def publish(
             writer.write_judgments()
             writer.write_votes()
         counts = writer.finish()
-        made = {MARK: {"version": VERSION, "made_at": now().isoformat(), "everything": settings.everything}}
-        write_manifest(part, counts, made)
+        marks = {MARK: {"version": VERSION, "made_at": now().isoformat(), "everything": settings.everything}}
+        write_manifest(part, counts, marks)
         name = settings.name or writer.name()
         if redaction.changed_images:
             _write_changed_images(part / CHANGED_IMAGES, redaction.changed_images)

@@ -74,11 +74,6 @@ def write_site(
     redaction = redact_workspace(workspace, directory, licence=settings.licence)
     maker = _SiteMaker(workspace, redaction, settings, progress or (lambda *_: None))
     boards = maker.boards()
-    if not boards:
-        maker.made.board(BoardQuery())  # raises the reason, as `imarena rank` does
-        raise UserError(
-            "There is no board to show yet.", hint="Judge outputs first (`imarena battle`), or collect votes."
-        )
     with new_folder(directory, lambda folder: _why_kept(folder, settings.force)) as part:
         site, images = maker.write(part, boards)
     campaigns = sorted(c.name for c in workspace.store.records(Campaign) if c.open)
@@ -111,24 +106,28 @@ class _SiteMaker:
         self._files: set[str] = set()
 
     def boards(self) -> list[tuple[Board, BoardQuery]]:
-        """Return the board that `imarena rank` prints, then every other board that the data allow."""
+        """Return the board that `imarena rank` prints, then every other board that the data allow; at least one."""
         options = Options(seed=self.settings.seed)
         queries = [("", BoardQuery(options=options, samples="auto"))]
         queries += [
             (title, replace(query, options=options, samples="auto")) for title, query in board_queries(self.made)
         ]
         boards: list[tuple[Board, BoardQuery]] = []
+        first: UserError | None = None
         for number, (title, query) in enumerate(queries):
             self.progress("boards", number, len(queries))
             try:
                 board = self.made.board(query)
-            except UserError:  # fewer than two models, or no decisions: there is no such board
+            except UserError as error:  # fewer than two models, or no decisions: there is no such board
+                first = first or error
                 continue
             same = next((i for i, (earlier, _) in enumerate(boards) if earlier.same_as(board)), None)
             if same is None:
                 boards.append((replace(board, title=title), query))
             elif not boards[same][0].title:  # the first board, with the name that it has in a report
                 boards[same] = replace(boards[same][0], title=title), boards[same][1]
+        if not boards and first is not None:
+            raise UserError(f"There is no board to show yet. {first.args[0]}", hint=first.hint)
         return [(replace(board, title=board.title or describe_source(board.chosen)), query) for board, query in boards]
 
     def write(self, folder: Path, boards: list[tuple[Board, BoardQuery]]) -> tuple[Site, int]:
@@ -142,12 +141,12 @@ class _SiteMaker:
         pages = {name: self._file("models", name) for name in models}
         battles = SiteBattles(self.entries, columns, [self.names[name] for name in self.entries.editor.names], images)
         battles.write(folder, models)
-        made = [self._model(name, pages[name], shown, images) for name in models]
+        summaries = [self._model(name, pages[name], shown, images) for name in models]
         site = Site(
             title=self.redaction.scrub.name(self.settings.title or self.workspace.settings.name or "Leaderboard"),
             boards=shown,
             groups=groups,
-            models=made,
+            models=summaries,
             facts=f"{counted(len(images.items), 'item')}, {counted(len(models), 'model')}, "
             f"{counted(battles.number, 'battle')}.",
             left_out=dict(sorted(self.redaction.left_out.items())),

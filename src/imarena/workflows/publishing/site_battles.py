@@ -44,7 +44,7 @@ class SiteBattles:
 
     def write(self, folder: Path, models: Sequence[str]) -> None:
         """Write every file. A battle is [item, left, right, left image, right image, verdicts], models by index."""
-        place = {name: number for number, name in enumerate(models)}
+        index = {name: number for number, name in enumerate(models)}
         for number in range(self.parts):
             items: list[dict[str, Any]] = []
             known: dict[tuple[Any, ...], int] = {}
@@ -58,7 +58,7 @@ class SiteBattles:
                     items.append(self._item(left, *asked))
                 sides = [self.editors[self.entries.editor.of[side]] for side in (left, right)]
                 images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
-                battles.append([known[unit], *(place[name] for name in sides), *images, self.verdicts[row]])
+                battles.append([known[unit], *(index[name] for name in sides), *images, self.verdicts[row]])
             write_site_part(folder, number, items, battles)
 
     def labels(self) -> Mapping[str, Sequence[str]]:
@@ -102,7 +102,7 @@ def _pairs(entries: Entries, boards: Sequence[BattleColumns]) -> tuple[NDArray[n
     left = np.concatenate([board.left for board in boards]).astype(np.int64)
     right = np.concatenate([board.right for board in boards]).astype(np.int64)
     winner = np.concatenate([board.winner for board in boards])
-    number = np.concatenate([np.full(len(board), place) for place, board in enumerate(boards)])
+    number = np.concatenate([np.full(len(board), index) for index, board in enumerate(boards)])
     turned = entries.editor.of[left] > entries.editor.of[right]
     left, right = np.where(turned, right, left), np.where(turned, left, right)
     winner = np.where(turned, MIRRORED[winner], winner)

@@ -58,7 +58,7 @@ class SiteImages:
         used = np.zeros(entries.seq.size, bool)
         for columns in battles:
             used[columns.left] = used[columns.right] = True
-        outputs = {entries.id_of(place) for place in np.flatnonzero(used).tolist()}
+        outputs = {entries.id_of(index) for index in np.flatnonzero(used).tolist()}
         items = {entries.item_id[code] for code in np.unique(entries.item[used]).tolist()}
         multi_turn = workspace.store.records(Output, mode=Mode.MULTI_TURN.value)
         self.chains = {output.output_id: output for output in multi_turn if output.item_id in items}

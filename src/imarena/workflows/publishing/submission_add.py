@@ -18,7 +18,7 @@ from imarena.workflows.wiring import record_run
 
 _KEYS = 5
 """Maximum number of items without an output that are named."""
-Slot = tuple[str, str, Mode, int]
+_OutputSlot = tuple[str, str, Mode, int]
 """Data set, key, mode and turn."""
 
 
@@ -73,18 +73,18 @@ def add_submission(
     )  # fmt: skip
 
 
-def _slot_of(output: ExpectedOutput) -> Slot:
+def _slot_of(output: ExpectedOutput) -> _OutputSlot:
     return output.item.dataset, output.item.key, output.mode, output.turn
 
 
-def _slot(packed: PackedFile) -> Slot:
+def _slot(packed: PackedFile) -> _OutputSlot:
     return packed.dataset, packed.key, packed.mode, packed.turn
 
 
-def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping[Slot, ExpectedOutput]) -> None:
+def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping[_OutputSlot, ExpectedOutput]) -> None:
     """Check that every file answers one unchanged item of this workspace, once, and that no earlier turn is missing."""
     problems: list[str] = []
-    seen: set[Slot] = set()
+    seen: set[_OutputSlot] = set()
     for packed in manifest.files:
         slot = _slot(packed)
         output = expected.get(slot)
@@ -136,12 +136,12 @@ def _check_images(
 def _outputs(
     manifest: PackManifest,
     editor: str,
-    expected: Mapping[Slot, ExpectedOutput],
+    expected: Mapping[_OutputSlot, ExpectedOutput],
     images: Mapping[str, ImageRef],
     pack_sha256: str,
 ) -> list[Output]:
     """Return the pack's outputs, earlier turns first: each later turn refers to the one before."""
-    ids: dict[Slot, str] = {}
+    ids: dict[_OutputSlot, str] = {}
     outputs: list[Output] = []
     for packed in sorted(manifest.files, key=lambda packed: packed.turn):
         slot = _slot(packed)

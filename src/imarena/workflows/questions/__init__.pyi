@@ -16,7 +16,8 @@ from .expected_objects import expected_objects as expected_objects
 from .expected_objects import shown_object_lists as shown_object_lists
 from .expected_objects_run import list_objects as list_objects
 from .expected_objects_run import plan_objects as plan_objects
-from .judging import Asking as Asking
+from .image_loading import ImageLoader as ImageLoader
+from .judging import QuestionSettings as QuestionSettings
 from .judging import judge_cases as judge_cases
 from .judging_plan import CaseWork as CaseWork
 from .judging_plan import EarlierAnswers as EarlierAnswers
@@ -37,6 +38,7 @@ from .loop import Terms as Terms
 from .loop import ask as ask
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
+from .past_attempts import shared_attempts as shared_attempts
 from .picture_scan import scan_pictures as scan_pictures
 from .reparsing import reparse_replies as reparse_replies
 from .report import JudgeReport as JudgeReport

@@ -8,6 +8,7 @@ from imarena.core.records import Evidence, ImageRef, Item, Mode, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, images_of
 from imarena.workflows.questions.expected_objects import all_object_lists
+from imarena.workflows.questions.image_loading import ImageLoader
 from imarena.workflows.views import asked_edit
 
 INSTRUCTION = "instruction"
@@ -38,7 +39,7 @@ def add_context(exhibit: Exhibit, case: Case) -> Exhibit:
     return replace(exhibit, expected_objects=case.expected_objects, evidence=evidence)
 
 
-def planned_edit(workspace: Workspace, judge: Judge, case: Case) -> PlannedEdit | None:
+def planned_edit(workspace: Workspace, judge: Judge, case: Case, load: ImageLoader) -> PlannedEdit | None:
     """Return the case's plan and the images before its output; None for a judge that needs no plan.
 
     The judge's earlier measurements of these images are read only now, so that they include those of this run.
@@ -54,7 +55,7 @@ def planned_edit(workspace: Workspace, judge: Judge, case: Case) -> PlannedEdit 
         if kinds
         else ()
     )
-    chain = tuple(workspace.load(image) for image in case.chain)
+    chain = tuple(load(image) for image in case.chain)
     return PlannedEdit(case.plan, case.left.turn, case.left.mode, chain, tuple(known))
 
 

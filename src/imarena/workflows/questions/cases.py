@@ -8,7 +8,7 @@ from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, asked_edit, people_battles
 
-Slot = tuple[str, int, str]
+TurnSlot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
 
 
@@ -36,7 +36,7 @@ class ShowableOutputs:
     """The outputs that can be shown: ok and with pixels, by item, turn and mode."""
 
     items: dict[str, Item]
-    slots: dict[Slot, list[Output]]
+    slots: dict[TurnSlot, list[Output]]
     parents: dict[str, Output]
     """Every ok output by id."""
     hidden: int
@@ -68,7 +68,7 @@ def load_outputs(
         known = {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]}
         editors = split_names(editors, known)
         _check("editor", editors, known)
-    slots: dict[Slot, list[Output]] = {}
+    slots: dict[TurnSlot, list[Output]] = {}
     parents: dict[str, Output] = {}
     hidden = 0
     for output in workspace.store.records(Output, status=Status.OK.value):

@@ -13,35 +13,51 @@ def computes(*asked: Judge | Editor) -> bool:
     return bool(asked) and all(each.traits.cpu_bound for each in asked)
 
 
-def executor_for(settings: Settings, option: str, staying: str | None) -> ExecutorKind:
+def executor_for(settings: Settings, option: str, staying: str | None, model: str | None = None) -> ExecutorKind:
     """Return the executor of a command: its option, else the workspace's setting.
 
-    `staying` names a judge or editor that can only run in this process; None if there is none. If it is set, an option
-    for other processes raises an error, and the setting is ignored.
+    `staying` names a judge or editor that can only run in this process, `model` one that loads a model: in this process
+    or on Ray, where each worker loads it. For an executor that does not fit them, an option raises an error, and the
+    setting is ignored.
     """
-    if not option:
-        return settings.executor if staying is None else "threads"
-    kind = read_executor(option)
-    if staying is not None and kind in ("processes", "ray"):
+    kind = read_executor(option) if option else settings.executor
+    if staying is None and (model is None or kind == "ray"):
+        return kind
+    if option and kind in ("processes", "ray"):
+        if staying is None:
+            raise UserError(
+                f"'{model}' loads a model: it can be asked from this process or on Ray, not in processes.",
+                hint="Use --executor threads, auto or ray.",
+            )
         raise UserError(
-            f"'{staying}' can only be asked from this process: its connection, its model or its cost limit is here.",
+            f"'{staying}' can only be asked from this process: its connection, its steps or its cost limit is here.",
             hint="Use --executor threads or auto; --concurrency N sets how many questions are asked at once.",
         )
-    return kind
+    return "threads"
 
 
 def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None) -> Terms:
     """Return how a judge is asked: by the command's options and the judge's needs."""
-    judge, door = wired.judge, wired.door
-    if door is None:
+    judge, client = wired.judge, wired.client
+    if client is None:
         return Terms(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
-    kind = executor_for(settings, executor, judge.name)
-    return Terms(kind, concurrency or wired.concurrency, computes(judge), door.opened)
+    local = judge.name if wired.recipe is not None else None
+    kind = executor_for(settings, executor, None if local else judge.name, local)
+    if kind == "ray" and wired.recipe is not None:
+        from imarena.workflows.wiring import RemadeJudge
+
+        remade = RemadeJudge(wired.recipe)
+        return Terms(kind, concurrency, computes(judge), remade.opened, judge=remade, gpus=remade.gpus)
+    return Terms(kind, concurrency or wired.concurrency, computes(judge), client.opened)
 
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
-    """Same as `executor_for`, for editors. One that is opened or keeps a journal cannot be shared by processes."""
+    """Same as `executor_for`, for editors. One with a connection, or that keeps a journal, stays in this process."""
+    traits = {editor.name: editor.traits for editor in editors}
     staying = (
-        editor.name for editor in editors if editor.traits.opening is not None or editor.traits.resumable is not None
+        name
+        for name, each in traits.items()
+        if each.resumable is not None or (each.opening is not None and not each.loads_model)
     )
-    return executor_for(settings, option, next(staying, None))
+    loading = (name for name, each in traits.items() if each.opening is not None and each.loads_model)
+    return executor_for(settings, option, next(staying, None), next(loading, None))

@@ -128,13 +128,13 @@ def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode
 def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
     """Same as `expected_objects`, for many places: the store is read once."""
     known = _by_models(workspace)
-    kept: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
+    lists: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
 
     def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
         slot = (item.item_id, turn, mode)
-        if slot not in kept:
-            kept[slot] = _chosen(item, turn, mode, known.get)
-        return kept[slot]
+        if slot not in lists:
+            lists[slot] = _chosen(item, turn, mode, known.get)
+        return lists[slot]
 
     return look
 

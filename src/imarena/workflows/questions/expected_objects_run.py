@@ -20,9 +20,8 @@ from imarena.workflows.questions.expected_objects import (
     work_of,
 )
 from imarena.workflows.questions.loop import Terms
-from imarena.workflows.questions.past_attempts import PastAttempts, past_attempts
+from imarena.workflows.questions.past_attempts import PastAttempts, past_attempts, shared_attempts
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
-from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.wiring import WiredJudge
 
@@ -69,9 +68,9 @@ def plan_objects(
     took = estimate_sizes(
         wired, sizes, _past(workspace, wired, subjects), before, concurrency=concurrency or wired.concurrency
     )
-    return ObjectsJob(
-        wired, asks, took, before, judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
-    )  # fmt: skip
+    # a lister waits for an endpoint or reads an instruction in a millisecond: other processes would not help
+    terms = judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
+    return ObjectsJob(wired, asks, took, before, terms)
 
 
 def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
@@ -114,17 +113,11 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     def stored(asks: Sequence[ObjectsQuestion]) -> PastAttempts:
         return _stored(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
 
-    def asked_elsewhere(asks: Sequence[ObjectsQuestion]) -> set[str]:
-        asked = stored(asks).since({ask.question.subject: ask.attempt for ask in asks})
-        return {work_of(lister, subject) for subject in asked}
-
-    def finish(asks: Sequence[ObjectsQuestion], _: str) -> int:
-        return len({ask.question.subject for ask in asks} - stored(asks).done)
-
+    shared, finish = shared_attempts(workspace.claims(), key, lambda ask: (ask.question.subject, ask.attempt), stored)
     run = JudgeRun(
         "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
         lambda ask: JudgeQuestion(_exhibit(ask.question, workspace.load)), partial(_records, job.wired), lists=True,
-        shared=SharedWork(workspace.claims(), key, asked_elsewhere), finish=finish,
+        shared=shared, finish=finish,
     )  # fmt: skip
     return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
 

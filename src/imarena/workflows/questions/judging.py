@@ -11,6 +11,7 @@ from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import add_context, planned_edit
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
+from imarena.workflows.questions.image_loading import ImageLoader
 from imarena.workflows.questions.judging_plan import CaseWork, asked_elsewhere, plan_cases
 from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
@@ -21,7 +22,7 @@ from imarena.workflows.views import exhibit_of
 
 
 @dataclass(frozen=True)
-class Asking:
+class QuestionSettings:
     """How cases are presented to a judge."""
 
     command: str = "judge"
@@ -38,12 +39,12 @@ def judge_cases(
     judge: Judge,
     cases: Iterable[Case],
     *,
-    asking: Asking | None = None,
+    question_settings: QuestionSettings | None = None,
     parents: dict[str, Output] | None = None,
     progress: Progress | None = None,
 ) -> JudgeReport:
     """Ask a judge all questions that have no answer yet."""
-    chosen = asking or Asking()
+    chosen = question_settings or QuestionSettings()
     before = parents or {}
     planned = plan_cases(workspace, judge, cases, before)
     scale = stated_scale(judge, judge.name.partition("/")[0])
@@ -52,10 +53,12 @@ def judge_cases(
     if chosen.orders:
         settings[ORDERS_PARAM] = chosen.orders
 
+    load = ImageLoader(workspace)
+
     def show(work: CaseWork) -> JudgeQuestion:
         case = work.case
-        exhibit = exhibit_of(workspace, case.item, case.left, case.right, before)
-        exhibit = replace(add_context(exhibit, case), planned=planned_edit(workspace, judge, case))
+        exhibit = exhibit_of(load, case.item, case.left, case.right, before)
+        exhibit = replace(add_context(exhibit, case), planned=planned_edit(workspace, judge, case, load))
         if case.order is not None:
             exhibit = reorder_exhibit(exhibit, case.order)
         return JudgeQuestion(exhibit, work.held.texts if work.held else None)
@@ -82,6 +85,7 @@ def judge_cases(
         group=lambda work: work.case.item.item_id,
         to_write=planned.to_write,
         shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_elsewhere, workspace)),
+        images=load,
         finish=finish,
     )  # fmt: skip
     terms = chosen.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.clients import Budget, check_reachable
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, unknown_name
 from imarena.core.records import Ranking
 from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
@@ -18,7 +18,7 @@ from imarena.workflows.questions.case_context import with_context
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.executor_choice import judge_terms
-from imarena.workflows.questions.judging import Asking, judge_cases
+from imarena.workflows.questions.judging import QuestionSettings, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import AdaptiveRound, JudgeReport, Watch, joined_report
@@ -34,7 +34,7 @@ class JudgingJob:
     board: ShowableOutputs
     cases: list[Case]
     estimate: Estimate
-    asking: Asking
+    question_settings: QuestionSettings
     sampler: Sampler = Sampler()
     policy: OrderPolicy = "both"
     repeats: int = 1
@@ -163,8 +163,8 @@ def _job(
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
     concurrency = terms.concurrency or wired.concurrency
     forecast = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=sampler.kind == "adaptive")
-    asking = Asking(command, wired.dimension, "" if policy == "both" else policy, terms)
-    return JudgingJob(wired, board, cases, forecast, asking, sampler, policy, repeats)
+    question_settings = QuestionSettings(command, wired.dimension, "" if policy == "both" else policy, terms)
+    return JudgingJob(wired, board, cases, forecast, question_settings, sampler, policy, repeats)
 
 
 def run_jobs(
@@ -193,15 +193,23 @@ def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch |
         if stopped:
             reports.append(JudgeReport(job.wired.judge.name, planned=job.estimate.new, stopped=stopped))
             continue
-        asking = replace(job.asking, watch=watch)
+        question_settings = replace(job.question_settings, watch=watch)
         if job.sampler.kind == "adaptive":
-            reports.append(_adaptive(workspace, job, asking))
+            reports.append(_adaptive(workspace, job, question_settings))
         else:
-            reports.append(judge_cases(workspace, job.wired.judge, job.cases, asking=asking, parents=job.board.parents))
+            reports.append(
+                judge_cases(
+                    workspace,
+                    job.wired.judge,
+                    job.cases,
+                    question_settings=question_settings,
+                    parents=job.board.parents,
+                )
+            )
     return reports
 
 
-def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeReport:
+def _adaptive(workspace: Workspace, job: JudgingJob, question_settings: QuestionSettings) -> JudgeReport:
     """Run battles in rounds until every interval is narrow enough or no battles are left."""
     by_pair = battles_by_pair(job.board, job.sampler)
     fought: Counter[tuple[str, str]] = Counter()
@@ -215,7 +223,11 @@ def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeRep
             break
         fresh = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
         cases = with_context(workspace, job.wired.judge, fresh, job.board.parents)
-        reports.append(judge_cases(workspace, job.wired.judge, cases, asking=asking, parents=job.board.parents))
+        reports.append(
+            judge_cases(
+                workspace, job.wired.judge, cases, question_settings=question_settings, parents=job.board.parents
+            )
+        )
         if reports[-1].stopped:
             break
         fought.update(battle.pair for battle in at.battles)
@@ -250,9 +262,7 @@ def plan_edival(
     if "dimension" in asked.options:
         dimensions = tuple(one for one in EDIVAL_DIMENSIONS if one == asked.options["dimension"])
         if not dimensions:
-            raise UserError(
-                f"There is no dimension '{asked.options['dimension']}'.", hint=f"Use {', '.join(EDIVAL_DIMENSIONS)}."
-            )
+            raise unknown_name("There is no dimension", str(asked.options["dimension"]), EDIVAL_DIMENSIONS)
     for name in judges or ():
         if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
             raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")

@@ -7,12 +7,13 @@ the same database is asking are left to it, and taken over if it ends without an
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Progress
-from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
+from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Judge, Progress
+from imarena.engine import FLUSH_S, SOON_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
+from imarena.workflows.questions.image_loading import ImageLoader
 from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork, patiently
 
 W = TypeVar("W")
@@ -41,8 +42,11 @@ class Questions(Generic[W, Q, A]):
     """Groups questions about the same images: if answers are computed, one worker gets a whole group if possible."""
     shared: SharedWork[W] | None = None
     """How to share the work with other processes on the same database; None: not shared."""
+    images: ImageLoader | None = None
+    """What `show` loads images with, if questions share them: an executor may have some already."""
     stage: str = "questions"
-    flush_s: float = FLUSH_S
+    flush_s: float | None = None
+    """See `RunPlan`; None: computed answers are stored in large batches, others (paid for) as soon as they arrive."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,10 @@ class Terms:
     computes: bool = False
     """Whether answers are computed locally."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
-    """A context to keep open during the run, such as an endpoint's client. With it, questions run in this process."""
+    """A context to keep open during the run, such as an endpoint's client. With it, questions run in this process; only
+    on Ray, each worker opens it for itself, so it must be a model there, not a connection."""
+    judge: Judge | None = None
+    """The judge in a form that can be sent to workers, if its own form cannot."""
     gpus: float = 0.0
     """GPUs per worker, if the executor is a cluster with GPUs."""
     progress: Progress | None = None
@@ -67,15 +74,18 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
     if not count:
         return RunTally()
     async with AsyncExitStack() as stack:
-        if terms.opening is not None:
+        kind, task = terms.executor, questions.task
+        if terms.opening is not None and kind == "ray":
+            task = replace(task, opening=terms.opening)
+        elif terms.opening is not None:
+            kind = "threads"
             await stack.enter_async_context(terms.opening())
-        kind: ExecutorKind = "threads" if terms.opening is not None else terms.executor
         executor = await stack.enter_async_context(
-            open_executor(
-                kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency, gpus=terms.gpus
-            )
+            open_executor(kind, task, count, computes=terms.computes, at_once=terms.concurrency, gpus=terms.gpus)
         )
 
+        if questions.images is not None:
+            questions.images.held = executor.held
         claimed: ClaimedWork[W] | None = None
         if questions.shared is not None:
             claims = stack.enter_context(questions.shared.claims)
@@ -109,8 +119,10 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             if claimed is not None:
                 patiently(partial(claimed.written, [work for work, _ in batch]))
 
+        usual_s = FLUSH_S if terms.computes else SOON_S
         plan = RunPlan(
             questions.work, do, failed, write, total=count, stage=questions.stage,
-            concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
+            concurrency=executor.slots, group=questions.group if terms.computes else None,
+            flush_s=usual_s if questions.flush_s is None else questions.flush_s,
         )  # fmt: skip
         return await run_plan(plan, progress=terms.progress)

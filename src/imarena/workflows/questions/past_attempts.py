@@ -1,7 +1,13 @@
 """Questions that were asked before. Only an ok answer counts as one; failures are asked again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+from imarena.storage import Claims
+from imarena.workflows.questions.shared_work import SharedWork
+
+W = TypeVar("W")
 
 
 @dataclass(frozen=True)
@@ -24,3 +30,24 @@ def past_attempts(stored: Iterable[tuple[str, int, bool]]) -> PastAttempts:
         if ok:
             past.done.add(question)
     return past
+
+
+def shared_attempts(
+    claims: Claims,
+    key: Callable[[W], str],
+    planned: Callable[[W], tuple[str, int]],
+    stored: Callable[[Sequence[W]], PastAttempts],
+) -> tuple[SharedWork[W], Callable[[Sequence[W], str], int]]:
+    """Return `shared` and `finish` of a `JudgeRun` whose questions are planned from `PastAttempts`.
+
+    `planned` returns a question and the number of its attempt, `stored` what the store now holds for given work.
+    """
+
+    def asked_elsewhere(work: Sequence[W]) -> set[str]:
+        asked = stored(work).since(dict(map(planned, work)))
+        return {key(piece) for piece in work if planned(piece)[0] in asked}
+
+    def finish(work: Sequence[W], _: str) -> int:
+        return len({planned(piece)[0] for piece in work} - stored(work).done)
+
+    return SharedWork(claims, key, asked_elsewhere), finish

@@ -11,22 +11,23 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from imarena.core import UnknownName, UserError, content_id, suggestion
+from imarena.core import UnknownName, UserError, content_id, suggestion, unknown_name
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
-from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, assign_sides
+from imarena.stats import Z95
+from imarena.workflows.questions.cases import Case, ShowableOutputs, TurnSlot, assign_sides
 
-Pair = tuple[str, str]
+EditorPair = tuple[str, str]
 """Two editors, in the order of their names."""
-Kind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
-Z95 = 1.959963984540054
+SamplerKind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
+_UNTIL = ("pairs", "models")
 
 
 @dataclass(frozen=True)
 class Sampler:
     """How battles are chosen. If the sampler is adaptive, `per_pair` is the size of a round."""
 
-    kind: Kind = "full"
+    kind: SamplerKind = "full"
     per_pair: int = 10
     width: float = 0.0
     """Adaptive: continue until every 95% interval is narrower than this many Elo points."""
@@ -39,8 +40,8 @@ class Sampler:
 def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs", seed: int = 0) -> Sampler:
     """Parse ``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width) or ``new-model:NAME``."""
     kind, _, value = text.partition(":")
-    if until not in ("pairs", "models"):
-        raise UserError(f"Unknown --until '{until}'.", hint="Known: pairs, models.")
+    if until not in _UNTIL:
+        raise unknown_name("Unknown --until", until, _UNTIL)
     if kind == "full" and not value:
         return Sampler(seed=seed)
     if kind == "voted" and not value:
@@ -66,7 +67,7 @@ def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
     known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
     if text not in known:
-        raise UserError(f"Unknown --orders '{text}'.", hint=f"Known: {', '.join(known)}.")
+        raise unknown_name("Unknown --orders", text, known)
     return known[text]
 
 
@@ -74,18 +75,18 @@ def parse_orders(text: str) -> OrderPolicy:
 class OutputPair:
     """Two outputs of one slot."""
 
-    slot: Slot
+    slot: TurnSlot
     left: Output
     right: Output
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> EditorPair:
         """The two editors."""
         first, second = sorted((self.left.editor or "", self.right.editor or ""))
         return first, second
 
 
-def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
+def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
     """Return every possible battle, by pair of editors; each list is in the order in which to fight it.
 
     All pairs traverse the same shuffled ring of slots, from starting positions spread evenly over it: however many
@@ -94,7 +95,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list
     if sampler.kind == "new-model":
         _known(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
-    battles: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
+    battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
         for first, second in combinations(board.slots[slot], 2):
             if not _two_editors(first, second):
@@ -173,7 +174,7 @@ class AdaptiveProgress:
 
 
 def next_round(
-    by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
+    by_pair: dict[EditorPair, list[OutputPair]], fought: Counter[EditorPair], ranking: Ranking | None, sampler: Sampler
 ) -> AdaptiveProgress:
     """Return the next battles: more for each pair whose interval is too wide and that has battles left.
 
@@ -201,7 +202,7 @@ def next_round(
     return AdaptiveProgress(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
-def interval_widths(keys: Iterable[Pair], ranking: Ranking | None) -> dict[Pair, float]:
+def interval_widths(keys: Iterable[EditorPair], ranking: Ranking | None) -> dict[EditorPair, float]:
     """Return the width of the 95% interval of the difference of two ratings; for (model, model), of one rating.
 
     Infinite if it is not known.

@@ -64,7 +64,7 @@ class ClaimedWork(Generic[W]):
         self._claims = claims
         self._work = work
         self._keys = [shared.key(piece) for piece in work]
-        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._index_of = {key: index for index, key in enumerate(self._keys)}
         self._ahead = slots
         self._held: set[str] = set()
         self._lapses = claims.lapses
@@ -119,7 +119,7 @@ class ClaimedWork(Generic[W]):
         elif took > LATE_S:
             self._ahead = max(1, self._ahead // 2)
         wanted = {key, *self._foreign}
-        for later in self._keys[self._place[key] : self._place[key] + 4 * self._ahead]:
+        for later in self._keys[self._index_of[key] : self._index_of[key] + 4 * self._ahead]:
             if len(wanted) - len(self._foreign) >= self._ahead:
                 break
             if later not in self._over and later not in self._held:
@@ -128,7 +128,7 @@ class ClaimedWork(Generic[W]):
         if others and not self._foreign:
             _LOG.warning("%s left to another process that asks the same", counted(len(others), "question"))
         taken = wanted - others.keys()
-        asked = self._shared.answered([self._work[self._place[mine]] for mine in taken])
+        asked = self._shared.answered([self._work[self._index_of[mine]] for mine in taken])
         self._elsewhere |= asked
         self._claims.release(list(asked))
         self._held |= taken - asked

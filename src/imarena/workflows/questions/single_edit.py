@@ -95,8 +95,8 @@ def _check_fit(wired: WiredJudge, exhibit: Exhibit) -> None:
 
 async def _ask_all(wired: WiredJudge, exhibits: Sequence[Exhibit | Verdict]) -> list[Verdict]:
     async with AsyncExitStack() as stack:
-        if wired.door is not None:
-            await stack.enter_async_context(wired.door.opened())
+        if wired.client is not None:
+            await stack.enter_async_context(wired.client.opened())
         return [
             exhibit if isinstance(exhibit, Verdict) else await _ask(AskJudge(wired.judge), exhibit)
             for exhibit in exhibits

@@ -70,9 +70,9 @@ class Findings:
         if not self.read:
             unread = f"{counted(self.unread, 'image')} {'has' if self.unread == 1 else 'have'}"
             return f"{unread} not been scanned for text that addresses a judge yet: run `imarena scan`."
-        held = len({finding.image for finding in self.found})
+        flagged = len({finding.image for finding in self.found})
         waiting = f"; {self.unread:,} not scanned yet (`imarena scan`)" if self.unread else ""
-        return f"{held:,} of {self.read:,} scanned images hold text that addresses a judge{waiting}."
+        return f"{flagged:,} of {self.read:,} scanned images hold text that addresses a judge{waiting}."
 
 
 def findings_table(findings: Findings, most: int) -> Table:
@@ -115,10 +115,10 @@ def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -
 def _of_item(
     item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[FlaggedText, ...]]
 ) -> Iterator[TextFinding]:
-    held = [image.sha256 for image in item.sources if image.sha256 in flags]
-    before = [flag for image in held for flag in flags[image]]
+    of_item = [image.sha256 for image in item.sources if image.sha256 in flags]
+    before = [flag for image in of_item for flag in flags[image]]
     name = f"{item.dataset}/{item.key}"
-    for image in held:
+    for image in of_item:
         yield TextFinding(image, item.item_id, name, SOURCE, None, flags[image], "")
     for output in outputs:
         if output.image is not None and output.image.sha256 in flags:

@@ -12,6 +12,7 @@ from imarena.core.records import JsonDict, Record, Status
 from imarena.engine import WorkerTask
 from imarena.judges import checked_verdict
 from imarena.storage import Workspace
+from imarena.workflows.questions.image_loading import ImageLoader
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.shared_work import SharedWork
@@ -91,6 +92,8 @@ class JudgeRun(Generic[W]):
     """The judge is asked for lists, not verdicts."""
     shared: SharedWork[W] | None = None
     """How to share the work with other processes on the same database; None: not shared."""
+    images: ImageLoader | None = None
+    """What `show` loads images with, if questions share them."""
     finish: Callable[[Sequence[W], str], int] = lambda _, __: 0
     """Receives the work that other processes asked, and the run's id; returns how many of it have no answer."""
 
@@ -123,11 +126,11 @@ def ask_judge(
             tally.leave(1)
 
         shared = replace(run.shared, elsewhere=leave) if run.shared is not None else None
-        task = WorkerTask(AskJudge(run.judge, run.lists), failed_verdict)
+        task = WorkerTask(AskJudge(terms.judge or run.judge, run.lists), failed_verdict)
         stage = f"judgments by {run.judge.name}"
         try:
             questions = Questions(
-                run.work, run.show, task, failed_verdict, settle, write, None, run.group, shared, stage
+                run.work, run.show, task, failed_verdict, settle, write, None, run.group, shared, run.images, stage
             )
             asked = asyncio.run(ask(questions, terms))
             stopped, seconds = asked.stopped, asked.seconds

@@ -32,7 +32,7 @@ def are_disputed(answers: Sequence[Vote]) -> bool:
     steps = RATING_STEPS if any(vote.scale not in (None, (0.0, 1.0)) for vote in answers) else 1.0
     criteria = {name for vote in answers for name in vote.ratings}
     values = ([vote.ratings[name] for vote in answers if name in vote.ratings] for name in criteria)
-    return any(max(given) - min(given) >= steps for given in values)
+    return any(max(answers) - min(answers) >= steps for answers in values)
 
 
 def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: str, unit: str) -> bool:

@@ -123,14 +123,14 @@ def campaign_history(workspace: Workspace, campaign: Campaign) -> list[CampaignE
 def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
     """Yield a history entry for an exclusion, and another for its end."""
     since = None if exclusion.since is None else moment_text(exclusion.since)
-    made = CampaignEdit(
+    edit = CampaignEdit(
         moment_text(exclusion.created_at), exclusion.by, {}, "excluded", exclusion.rater_id, name, exclusion.reason,
         since,
     )  # fmt: skip
-    yield made
+    yield edit
     if exclusion.lifted_at is not None:
         at, by, reason = moment_text(exclusion.lifted_at), exclusion.lifted_by, exclusion.lifted_reason
-        yield replace(made, at=at, by=by, kind="included", reason=reason)
+        yield replace(edit, at=at, by=by, kind="included", reason=reason)
 
 
 def _locked(connection: Connection, campaign_id: str) -> Campaign:
@@ -153,12 +153,12 @@ def _changed(old: Campaign, wanted: dict[str, Any], by: str) -> Campaign:
         return old
     at = moment_text(now())
     changes: JsonDict = {name: {"old": before[name], "new": value} for name, value in differing.items()}
-    kept = old.settings.get("history")
+    history = old.settings.get("history")
     entry: JsonDict = {"at": at, "by": by, "changes": changes}
     settings: JsonDict = {
         **old.settings,
         **{name: value for name, value in differing.items() if name not in ("name", "open")},
-        "history": [*(kept if isinstance(kept, list) else []), entry],
+        "history": [*(history if isinstance(history, list) else []), entry],
     }
     if "consent" in differing:
         settings["consent_since"] = at

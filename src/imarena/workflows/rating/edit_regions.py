@@ -2,13 +2,10 @@
 
 from collections.abc import Collection
 
-from imarena.core import UserError
+from imarena.core import ShareBox, UserError
 from imarena.core.records import Evidence, ImageRef, Item, Status
 from imarena.images import EDIT_BOXES, boxes_in
 from imarena.storage import Workspace
-
-ShareBox = tuple[float, float, float, float]
-"""Left, top, right and bottom as fractions from 0 to 1."""
 
 
 def edit_region(workspace: Workspace, source: ImageRef, instruction: str) -> tuple[ShareBox, ...]:

@@ -40,16 +40,17 @@ def forecast_work(
     """The work that waits for this rater in a campaign now. Others may take some of it meanwhile."""
     if where.stage not in WITH_WORK:
         return WorkForecast(0)
-    held = held_work([lease.purpose for lease in holds])
+    held_tasks = held_work([lease.purpose for lease in holds])
     if access.has_personal_invitation(connection, rater_id):
-        return _least(held + leases.named_tasks(connection, campaign.campaign_id, rater_id))
+        return _least(held_tasks + leases.named_tasks(connection, campaign.campaign_id, rater_id))
     free = _free(connection, campaign.campaign_id, rater_id)
     if not (plan.gold and plan.gold_rate) and not plan.repeat_rate:
-        return _least(held + free)
+        return _least(held_tasks + free)
     tasks_given = _tasks_given(connection, campaign.campaign_id, rater_id)
-    most = MOST - held
+    most = MOST - held_tasks
     return _least(
-        held + tasks_to_come(plan, campaign.campaign_id, rater_id, where.done + held, tasks_given, free, most)
+        held_tasks
+        + tasks_to_come(plan, campaign.campaign_id, rater_id, where.done + held_tasks, tasks_given, free, most)
     )
 
 
@@ -82,10 +83,10 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
     In a large campaign, counting stops beyond `MOST`.
     """
     seen = select(units_seen.c.unit).where(units_seen.c.campaign_id == campaign_id, units_seen.c.rater_id == rater_id)
-    kept = select(table.c.unit).where(  # prefetched for this rater, not yet shown: already counted as held
+    prefetched = select(table.c.unit).where(  # prefetched for this rater, not yet shown: already counted as held
         table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.state == leases.WAITING
     )
-    other = (table.c.unit.not_in(seen), table.c.unit.not_in(kept))
+    other = (table.c.unit.not_in(seen), table.c.unit.not_in(prefetched))
     unseen = select(table.c.unit).where(table.c.campaign_id == campaign_id, *other).distinct()
     for_one = select(assignments.c.rater_id).where(assignments.c.id == table.c.assignment_id).scalar_subquery()
     late = unseen.where(

@@ -74,8 +74,8 @@ def make_link(
 def _made(workspace: Workspace, wanted: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
     identity, secret = access.invite(engine, **asdict(wanted))
-    (made,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
-    return NewInvitation(made, secret)
+    (invitation,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
+    return NewInvitation(invitation, secret)
 
 
 def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationRequest) -> None:
@@ -126,6 +126,11 @@ def invite_raters(
 ) -> NewInvitation:  # fmt: skip
     """Create a link to a campaign (id or name) with an administrator's rights, and offer tasks not yet offered."""
     invited_to = get_campaign(workspace, campaign)
+    if not invited_to.open:
+        raise UserError(
+            f"The campaign '{invited_to.name}' is closed: a link to it would offer no task.",
+            hint=f"Open it again: `imarena campaign close {invited_to.name} --reopen`.",
+        )
     offer_missing(workspace)
     wanted = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)
     return make_link(workspace, invited_to, wanted, by_role="admin")

@@ -83,14 +83,14 @@ def known_tasks_from_votes(
         if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
             answers[item, first, second].append(routing.mirrored_preference(answer) if first != left else answer)
-    made = []
+    proposals = []
     for (item, left, right), votes in answers.items():
         known = routing.agreed_answer(kind, votes, least_votes, least_share)
         if known is not None:
             task = routing.KnownTask(item_id=item, left_id=left, right_id=right, **known)
-            made.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
-    made.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
-    return _limited(made)
+            proposals.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
+    proposals.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
+    return _limited(proposals)
 
 
 def _vote_answer(kind: str, row: Any) -> Any:

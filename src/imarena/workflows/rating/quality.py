@@ -67,14 +67,14 @@ def campaign_status(workspace: Workspace, campaign: Campaign) -> CampaignStatus:
 
 def agreement(workspace: Workspace, campaign: Campaign, medium: Medium = "terminal") -> list[CriterionAgreement]:
     """Agreement by criterion, with the reasons for undefined figures. Alpha and its interval are those of `agree`."""
-    from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
+    from imarena.stats import MeasurementLevel, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
     report = []
     answers = answers_by_criterion(list(answered_tasks(workspace, campaign)))
     for criterion, (units, raters, values) in sorted(answers.items()):
         scale: Scale = "pair" if criterion == "preference" else "label" if campaign.kind == "yes_no" else "number"
         ratings, unit_names, rater_names = from_columns(units, raters, values, scale=scale)
-        level: Level = "ordinal" if scale == "number" else "nominal"
+        level: MeasurementLevel = "ordinal" if scale == "number" else "nominal"
         alpha = krippendorff_alpha(ratings, level, rounds=ROUNDS, seed=SEED)
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)

@@ -85,11 +85,11 @@ def _answers(
     outputs = {row["id"]: row["editor"] for row in workspace.store.rows(Output, id=sides)} if sides else {}
     known = {task.unit: task for task in plan_of(campaign).known()}
     uncounted = uncounted_votes(View(workspace))
-    made = []
+    answers = []
     for cast in shown:
         vote, item = cast.vote, items[cast.vote.item_id]
         tests = cast.assignment.purpose in ("gold", "practice", "qualification")
-        made.append(
+        answers.append(
             RaterAnswer(
                 vote_id=vote.vote_id,
                 item=item.key,
@@ -108,7 +108,7 @@ def _answers(
                 not_counted=uncounted.get(vote.vote_id) or "",
             )
         )
-    return made
+    return answers
 
 
 def _instruction(item: Item, vote: Vote) -> str:

@@ -13,7 +13,7 @@ from imarena.storage import PreparedStatement, Workspace, from_row
 from imarena.storage.schema import assignments, votes
 from imarena.workflows.views import AskedEdit, asked_edit, references_of
 
-_AT_HAND = 20_000
+_MAX_CACHED = 20_000
 _PLAN_S = 2.0
 """Seconds for which a plan is cached: a change by another process takes effect within this time."""
 T = TypeVar("T")
@@ -38,15 +38,15 @@ class RecordCache:
         if known is not None:
             return known
         if within is None:
-            assignment = _there(self._store.get(Assignment, identity))
+            assignment = _require_record(self._store.get(Assignment, identity))
         else:
-            row = _there(_ASSIGNMENT(within, assignment=identity).mappings().first())
+            row = _require_record(_ASSIGNMENT(within, assignment=identity).mappings().first())
             assignment = _of_kind(Assignment, from_row(Assignment, row))
-        return _kept(self._assignments, identity, assignment)
+        return _cached(self._assignments, identity, assignment)
 
     def keep(self, assignment: Assignment) -> Assignment:
         """Cache an assignment that was read elsewhere."""
-        return _kept(self._assignments, assignment.assignment_id, assignment)
+        return _cached(self._assignments, assignment.assignment_id, assignment)
 
     def fetch(self, identities: Sequence[str]) -> None:
         """Cache assignments with their items and outputs, in three queries for any number of assignments."""
@@ -54,29 +54,29 @@ class RecordCache:
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
         for item in self._store.records(Item, id=sorted({task.item_id for task in fetched})):
-            _kept(self._items, item.item_id, item)
+            _cached(self._items, item.item_id, item)
         shown = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
         for output in self._store.records(Output, id=sorted(shown)):
-            _kept(self._outputs, output.output_id, output)
+            _cached(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Cache items and outputs, in two queries for any number of records."""
         if absent := {identity for identity in items if identity not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
-                _kept(self._items, item.item_id, item)
+                _cached(self._items, item.item_id, item)
         if absent := {identity for identity in outputs if identity not in self._outputs}:
             for output in self._store.records(Output, id=sorted(absent)):
-                _kept(self._outputs, output.output_id, output)
+                _cached(self._outputs, output.output_id, output)
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""
         known = self._items.get(identity)
-        return known or _kept(self._items, identity, _there(self._store.get(Item, identity)))
+        return known or _cached(self._items, identity, _require_record(self._store.get(Item, identity)))
 
     def output(self, identity: str) -> Output:
         """An output that is known to exist."""
         known = self._outputs.get(identity)
-        return known or _kept(self._outputs, identity, _there(self._store.get(Output, identity)))
+        return known or _cached(self._outputs, identity, _require_record(self._store.get(Output, identity)))
 
     def campaign(self, identity: str) -> Campaign:
         """A campaign. It may have been opened or closed since: ask the store for that."""
@@ -91,7 +91,7 @@ class RecordCache:
         known = self._plans.get(identity)
         if known is not None and moment - known[0] < _PLAN_S:
             return known
-        campaign = _there(self._store.get(Campaign, identity))
+        campaign = _require_record(self._store.get(Campaign, identity))
         plan = known[2] if known is not None and known[1] == campaign else plan_of(campaign)
         self._plans[identity] = (moment, campaign, plan)
         return self._plans[identity]
@@ -101,7 +101,7 @@ class RecordCache:
         known = self._plans.get(identity)
         return self.plan(identity) if known is None else known[2]
 
-    def at_hand(self, assignment: Assignment) -> bool:
+    def is_cached(self, assignment: Assignment) -> bool:
         """Whether this task can be shown without reading from the store."""
         sides = [side for side in (assignment.left_id, assignment.right_id) if side is not None]
         if assignment.kind == "rating" or assignment.purpose == "adjudication":
@@ -110,13 +110,13 @@ class RecordCache:
             return False
         if self._plans[assignment.campaign_id][2].show_region:
             return False  # the region is read from the store
-        if not all(self._chain_at_hand(side) for side in sides):
+        if not all(self._is_chain_cached(side) for side in sides):
             return False
         images = [self._outputs[side].image for side in sides]
         shown = (*images, *self.sources(assignment), *self.references(assignment))
         return all(image is None or (image.width and image.height) for image in shown)
 
-    def _chain_at_hand(self, identity: str) -> bool:
+    def _is_chain_cached(self, identity: str) -> bool:
         known = self._outputs.get(identity)
         while known is not None and known.parent_id is not None:
             known = self._outputs.get(known.parent_id)
@@ -176,9 +176,9 @@ class RecordCache:
         return asked_edit(self.item(item_id), left, right, parents)
 
 
-def _kept(cache: dict[str, T], identity: str, record: T) -> T:
+def _cached(cache: dict[str, T], identity: str, record: T) -> T:
     """Cache a record. A dictionary cleared when full needs no lock: 0.04 µs per lookup, LRUCache with lock 0.47 µs."""
-    if len(cache) >= _AT_HAND:
+    if len(cache) >= _MAX_CACHED:
         cache.clear()
     cache[identity] = record
     return record
@@ -190,7 +190,7 @@ def _of_kind(kind: type[T], record: object) -> T:
     return record
 
 
-def _there(record: T | None) -> T:
+def _require_record(record: T | None) -> T:
     """Raise if a record is missing. This is not cached, because the record may be added later."""
     if record is None:
         raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")

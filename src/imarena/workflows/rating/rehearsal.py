@@ -11,7 +11,7 @@ from sqlalchemy import update
 from imarena.core import UserError, moment_text
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, Rater, Vote, now
-from imarena.routing import TEMPERS, Behaviour, participation_outcome, plan_of, simulated_answer
+from imarena.routing import TEMPERS, RaterBehaviour, participation_outcome, plan_of, simulated_answer
 from imarena.storage import Workspace, copy_workspace, membership, to_row, writing
 from imarena.storage.schema import votes
 from imarena.workflows.rating.campaigns import campaign_progress, get_campaign, offer_missing
@@ -20,7 +20,7 @@ from imarena.workflows.rating.quality import CriterionAgreement, agreement
 from imarena.workflows.rating.rater_work import rater_work
 from imarena.workflows.rating.voting import Voting
 
-USUAL: dict[Behaviour, int] = {"careful": 2, "fast": 1, "one_sided": 1, "random": 1}
+USUAL: dict[RaterBehaviour, int] = {"careful": 2, "fast": 1, "one_sided": 1, "random": 1}
 MOST_TASKS = 100_000
 """Maximum number of answers of all raters together: a rehearsal of a huge campaign ends here."""
 
@@ -30,7 +30,7 @@ class RehearsedRater:
     """What a simulated rater did, and the notices that a lead would see."""
 
     rater_id: str
-    behaviour: Behaviour
+    behaviour: RaterBehaviour
     votes: int
     stage: str
     outcome: str | None
@@ -64,7 +64,7 @@ class Rehearsal:
 
 
 def rehearse_campaign(
-    workspace: Workspace, campaign: str, to: Path, people: Mapping[Behaviour, int] | None = None, *, seed: int = 0
+    workspace: Workspace, campaign: str, to: Path, people: Mapping[RaterBehaviour, int] | None = None, *, seed: int = 0
 ) -> Rehearsal:
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
     chosen = get_campaign(workspace, campaign)
@@ -90,9 +90,9 @@ def rehearse_campaign(
         )  # fmt: skip
 
 
-def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[Behaviour, int]) -> dict[str, Behaviour]:
+def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[RaterBehaviour, int]) -> dict[str, RaterBehaviour]:
     """Add simulated raters who have joined the campaign and given consent."""
-    raters: dict[str, Behaviour] = {}
+    raters: dict[str, RaterBehaviour] = {}
     for behaviour in TEMPERS:
         for number in range(1, wanted.get(behaviour, 0) + 1):
             rater_id = f"rehearsal-{behaviour}-{number}"
@@ -105,14 +105,14 @@ def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[Behaviour, int]) 
 
 
 def _rate(
-    copy: Workspace, campaign: Campaign, raters: Mapping[str, Behaviour], seed: int
+    copy: Workspace, campaign: Campaign, raters: Mapping[str, RaterBehaviour], seed: int
 ) -> dict[str, tuple[str, str | None]]:
     """Let the raters take turns until nobody gets a task; returns each rater's final stage and outcome."""
     voting, plan = Voting(copy), plan_of(campaign)
     stages: dict[str, tuple[str, str | None]] = {}
-    before, given = -1, 0
-    while before < given < MOST_TASKS:  # a round in which nobody got a task is the last
-        before = given
+    before, answered = -1, 0
+    while before < answered < MOST_TASKS:  # a round in which nobody got a task is the last
+        before = answered
         for rater_id, behaviour in raters.items():
             task = voting.next(campaign.campaign_id, rater_id)
             if not isinstance(task, HeldTask):
@@ -121,12 +121,12 @@ def _rate(
             answer = simulated_answer(task.assignment, behaviour, rater_id, seed)
             voting.vote(task.address, rater_id, f"rehearsal-{secrets.token_hex(8)}", answer)
             stages[rater_id] = (task.standing.stage, None)
-            given += 1
+            answered += 1
     voting.close()
     return stages
 
 
-def _set_times(copy: Workspace, raters: Mapping[str, Behaviour]) -> None:
+def _set_times(copy: Workspace, raters: Mapping[str, RaterBehaviour]) -> None:
     """Set the times of simulated votes in the copy, as if the raters had taken their time and seen the pictures."""
     mine: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
     with writing(copy.store.engine) as connection:

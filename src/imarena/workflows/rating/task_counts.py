@@ -122,9 +122,9 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
     for part in _parts(wanted):
         known = workspace.store.records(Assignment, id=sorted({identity for identity, _, _ in part}))
         by_id = {assignment.assignment_id: assignment for assignment in known}
-        made = [another_assignment(by_id[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
-        workspace.store.add(made)
-        shown = [assignment for assignment in made if _has_pixels(workspace, assignment)]
+        assignments = [another_assignment(by_id[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
+        workspace.store.add(assignments)
+        shown = [assignment for assignment in assignments if _has_pixels(workspace, assignment)]
         with writing(engine) as connection:
             leases.offer_tasks(connection, zip(shown, count(position + 1)))
         position += len(shown)

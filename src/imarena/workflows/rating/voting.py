@@ -144,14 +144,14 @@ class Voting:
     ) -> HeldTask | RaterStanding | None:
         """One attempt, in one transaction; None if somebody else was faster."""
         campaign, where, holds = self.participation(connection, campaign_id, rater_id)
-        held = holds[0] if holds else None
-        if leads and held is None and self.records.plan(campaign_id).adjudication == "lead":
+        lease = holds[0] if holds else None
+        if leads and lease is None and self.records.plan(campaign_id).adjudication == "lead":
             disputed = self._adjudicate(connection, campaign_id, rater_id, where)
             if disputed is not None:
                 return disputed
         if where.stage not in ANSWERING:
             return where
-        return self._take(connection, campaign, rater_id, where, held)
+        return self._take(connection, campaign, rater_id, where, lease)
 
     def _adjudicate(
         self, connection: Connection, campaign_id: str, rater_id: str, where: RaterStanding
@@ -180,18 +180,18 @@ class Voting:
         campaign: Campaign,
         rater_id: str,
         where: RaterStanding,
-        held: leases.Lease | None,
+        lease: leases.Lease | None,
     ) -> HeldTask | RaterStanding | None:
         """Take a task. Kept short: on SQLite nobody else can write meanwhile. None if somebody else was faster."""
         moment, until = self.moments(campaign.campaign_id)
-        if held is not None and held.address is not None:
-            handed = moment if held.state == leases.WAITING else held.handed_at
-            if not leases.change_lease(connection, held, state="held", until=until, handed_at=handed):
+        if lease is not None and lease.address is not None:
+            handed = moment if lease.state == leases.WAITING else lease.handed_at
+            if not leases.change_lease(connection, lease, state="held", until=until, handed_at=handed):
                 return None
-            if held.state == leases.WAITING:
-                leases.mark_seen(connection, held.campaign_id, rater_id, held.unit)
-            task = self.records.assignment(held.assignment_id, connection)
-            return HeldTask(task, held.address, until, where, handed_at=handed)
+            if lease.state == leases.WAITING:
+                leases.mark_seen(connection, lease.campaign_id, rater_id, lease.unit)
+            task = self.records.assignment(lease.assignment_id, connection)
+            return HeldTask(task, lease.address, until, where, handed_at=handed)
         address = secrets.token_urlsafe(18)
         assignment, shared = personal_task(connection, self.records, campaign.campaign_id, where, rater_id)
         if assignment is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from imarena.core import UserError, counted
 from imarena.reports import Section, columns
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.storage import is_workspace, open_workspace
 from imarena.workflows.boards import Board, BoardQuery, Boards
 from imarena.workflows.views import LEFT, RIGHT, View, Window
@@ -69,7 +69,7 @@ class BoardChanges:
     """Who gave the answers: `the judge`, `the raters`, or both."""
     judge_changes: tuple[str, ...]
     """Differences of the judge between the boards."""
-    comparable: bool
+    comparable: bool = True
     """Whether a difference of ratings means anything: they share outputs, or items and the judges (or people)."""
 
 
@@ -148,7 +148,7 @@ def _source(old: Board, new: Board) -> str:
 def _outputs(view: View, board: Board) -> frozenset[str]:
     """The outputs that a board has verdicts on; ids are the same in every workspace."""
     places = np.unique(np.concatenate([board.battles.left, board.battles.right]))
-    return frozenset(view.entries.id_of(place) for place in places.tolist())
+    return frozenset(view.entries.id_of(index) for index in places.tolist())
 
 
 def _items(view: View, board: Board) -> frozenset[str]:
@@ -218,7 +218,7 @@ def _form_text(view: View, judge: str) -> str:
     return ", ".join(versions) or judge
 
 
-def _parts(one: ModelChange) -> tuple[Cell, Cell]:
+def _parts(one: ModelChange) -> tuple[CellValue, CellValue]:
     """The change by answers and the rest, in whole points, so that the printed parts add up to the printed change."""
     if one.by_answers is None:
         return None, None
@@ -258,7 +258,7 @@ def _section(changes: BoardChanges) -> Section:
             f"The boards have too few outputs in common to compare: the part of {changes.source} is not known."
         )
     points += _alone(changes)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             one.model, one.old_rank, one.new_rank, one.old, one.new, one.change,
             None if one.half_width is None else Number(one.half_width, ".0f"),

@@ -92,7 +92,7 @@ def _judgments(view: View, shown: NDArray[np.bool_]) -> dict[str, dict[str, int]
     places = view.entries.index_of
     for (_, left, right, _), question in unanswered_questions(view.workspace).items():
         sides = [places.get(side, -1) for side in (left, right) if side is not None]
-        if all(place >= 0 and shown[place] for place in sides):
+        if all(index >= 0 and shown[index] for index in sides):
             counts[question.judge, question.status] += 1
     nested: dict[str, dict[str, int]] = {}
     for (name, state), number in sorted(counts.items()):

@@ -34,7 +34,7 @@ def read_gallery(
     entries = view.entries
     names = [code for code, name in enumerate(entries.editor.names) if name in editors]
     asked = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
-    made_for = {entries.item_id[place] for place in np.unique(entries.item[asked]).tolist()}
+    made_for = {entries.item_id[index] for index in np.unique(entries.item[asked]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
     chosen = spread_items(items, count)
     if not chosen:
@@ -43,8 +43,8 @@ def read_gallery(
     where = {"item_id": [item.item_id for item in chosen], **({"editor": list(editors)} if editors else {})}
     for output in workspace.store.records(Output, **where):
         outputs[output.item_id].append(output)
-    made = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
-    known = truth if truth is not None else true_qualities(workspace, chosen, made)
+    shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
+    known = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
     shown = [output.output_id for some in outputs.values() for output in some]
     return gallery_section(chosen, len(items), outputs, _scores(view, judge, shown), known, picture)
 

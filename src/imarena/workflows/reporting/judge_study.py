@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.tables import Cell, Number, Range, Table
+from imarena.reports.tables import CellValue, Number, Range, Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
 from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
@@ -36,11 +36,14 @@ class JudgeStudy:
                 for table in self.tables
             ],
             "texts": list(self.texts),
-            "missing": [{"place": place, "needs": needs, "command": command} for place, needs, command in self.missing],
+            "missing": [
+                {"place": paper_place, "needs": needs, "command": command}
+                for paper_place, needs, command in self.missing
+            ],
         }  # fmt: skip
 
 
-def _plain(cell: Cell) -> Any:
+def _plain(cell: CellValue) -> Any:
     if isinstance(cell, Range):
         return [cell.low, cell.high]
     return cell.value if isinstance(cell, Number) else cell
@@ -65,12 +68,12 @@ def judge_study(
         if entry.paper != PAPER or not entry.place.startswith(_SHOWN):
             continue
         block = makers()[entry.make](data)
-        place = f"{entry.place[0].upper()}{entry.place[1:]}"
+        paper_place = f"{entry.place[0].upper()}{entry.place[1:]}"
         if block.empty:
-            missing.append((place, entry.needs, entry.command))
+            missing.append((paper_place, entry.needs, entry.command))
         for table in block.tables:
             if table.rows:
-                title = f"{place}. {entry.title}" + (f": {table.title}" if table.title else "")
+                title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")
                 tables.append(replace(table, title=title))
-        texts += [f"{place}: {text}" for text in block.text]
+        texts += [f"{paper_place}: {text}" for text in block.text]
     return JudgeStudy(tuple(tables), tuple(texts), tuple(missing))

@@ -24,15 +24,15 @@ class KnownTruth:
     tau: dict[str, float]
 
 
-def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection[str] = ()) -> KnownTruth | None:
+def known_truth(workspace: Workspace, boards: Sequence[Board], editors: Collection[str] = ()) -> KnownTruth | None:
     """The truth for a workspace in which several studio editors worked on bundled items; None for any other.
 
     `editors`: only these; empty: all.
     """
     habits = {editor.name: editor.habit for editor in studio_editors()}
     where = {"editor": list(editors)} if editors else {}
-    there = {key[0] for key in workspace.store.count(Output, "editor", status=Status.OK.value, **where)}
-    if len(there & habits.keys()) < 2:
+    with_outputs = {key[0] for key in workspace.store.count(Output, "editor", status=Status.OK.value, **where)}
+    if len(with_outputs & habits.keys()) < 2:
         return None
     outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
     truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
@@ -44,13 +44,13 @@ def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection
         return None
     means = {editor: sum(values) / len(values) for editor, values in quality.items()}
     tau = {}
-    for board in made:
+    for board in boards:
         ratings = _ratings(board)
         known = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
         value = kendall([ratings[name] for name in known], [means[name] for name in known]).value
         if value is not None:
             tau[board.title] = value
-    return KnownTruth(truth, _section(means, habits, tau, made), tau)
+    return KnownTruth(truth, _section(means, habits, tau, boards), tau)
 
 
 def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterable[Output]) -> dict[str, float]:
@@ -71,9 +71,9 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
 
 
 def _section(
-    means: Mapping[str, float], habits: Mapping[str, str], tau: Mapping[str, float], made: Sequence[Board]
+    means: Mapping[str, float], habits: Mapping[str, str], tau: Mapping[str, float], boards_shown: Sequence[Board]
 ) -> Section:
-    boards = [(board.title, _ratings(board)) for board in made]
+    boards = [(board.title, _ratings(board)) for board in boards_shown]
     rows = tuple(
         (editor, means[editor], *(ratings.get(editor) for _, ratings in boards), _habit(editor, habits))
         for editor in sorted(means, key=lambda name: -means[name])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from imarena.core import VERSION, canonical_json, counted
 from imarena.core.records import Item, Output, Ranking, Run
-from imarena.reports import METHODS, Section, columns
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports import METHOD_TITLES, Section, columns
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.boards import Board
 from imarena.workflows.reporting.chosen_counts import chosen_outputs, chosen_verdicts, chosen_votes
 from imarena.workflows.upkeep import WorkspaceStatus
@@ -74,7 +74,7 @@ def _rating_texts(ranking: Ranking) -> list[str]:
     settings = ranking.settings
     ties = str(settings.get("ties", "half a win each"))
     texts = [
-        f"Ratings are {METHODS.get(ranking.method, ranking.method)} ratings on a scale where "
+        f"Ratings are {METHOD_TITLES.get(ranking.method, ranking.method)} ratings on a scale where "
         f"{settings.get('scale', 400):g} points mean odds of {settings.get('base', 10):g} to 1; "
         f"{_TIES.get(ties, f'ties count as {ties}')}.",
         _MISSING[str(settings.get("missing", "exclude"))],
@@ -101,7 +101,7 @@ def _data(view: View) -> Table:
 
 
 def _editors(status: WorkspaceStatus) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for editor, states in status.outputs.items():
         failed = {state: number for state, number in states.items() if state != "ok" and number}
         rows.append((
@@ -158,7 +158,7 @@ def _runs(view: View, *, whole: bool) -> Table:
 
 
 def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     forms = [form for form in view.forms.every if judge in (None, form.judge)]
     for form in sorted(forms, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
         counts = form.form_id not in view.forms.earlier
@@ -181,7 +181,7 @@ def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
 def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
     """Counts of people's answers. `shown` (k,): the outputs that the report is about."""
     ratings = read_ratings(view)
-    rows: list[tuple[Cell, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
+    rows: list[tuple[CellValue, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
     rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]
     for criterion in sorted(ratings.criterion.used()):
         number = int(shown[ratings.output[ratings.of(criterion)]].sum())
@@ -192,7 +192,7 @@ def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
 
 
 def _boards(boards: Sequence[Board]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for board in boards:
         ranking = board.ranking
         settings = ", ".join(
@@ -211,7 +211,7 @@ def _boards(boards: Sequence[Board]) -> Table:
 
 
 def _software() -> Table:
-    rows: list[tuple[Cell, ...]] = [("imarena", VERSION)]
+    rows: list[tuple[CellValue, ...]] = [("imarena", VERSION)]
     for name in _LIBRARIES:
         try:
             rows.append((name, version(name)))

@@ -38,14 +38,14 @@ def report_parts() -> tuple[ReportPart, ...]:
 
 
 def absent_section(
-    made: Iterable[Section | None], chosen: bool, ungrouped: Collection[str], *, gallery: bool = True
+    sections: Iterable[Section | None], chosen: bool, ungrouped: Collection[str], *, gallery: bool = True
 ) -> Section | None:
     """A section with a sentence for each missing part; None if nothing is missing.
 
     `chosen`: the report is limited to some editors. `ungrouped`: columns by which the first board is not split, and
     `dimension` if no board is about a single one.
     """
-    titles = [section.title for section in made if section is not None]
+    titles = [section.title for section in sections if section is not None]
     absent = [part for part in report_parts() if not part.is_among(titles) and (gallery or part.title != "Gallery")]
     whole = [part.title for part in absent if part.all_editors and chosen]
     points = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, split_names
+from imarena.core import Progress, UserError, counted, error_line, split_names
 from imarena.core.records import Item, Ranking
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -26,7 +26,7 @@ from imarena.workflows.boards import (
 from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
-from imarena.workflows.reporting.examples import example_sections
+from imarena.workflows.reporting.failures.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
 from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
@@ -34,7 +34,7 @@ from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.missing_parts import absent_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
-from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
+from imarena.workflows.reporting.papers.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
 from imarena.workflows.upkeep import workspace_status
 from imarena.workflows.views import View
@@ -108,20 +108,20 @@ def write_report(
     query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    made = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
+    listed = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
-    main = first if first is None else next((board for board in made if board.same_as(first)), first)
+    main = first if first is None else next((board for board in listed if board.same_as(first)), first)
     if main is not None and not main.title:
         command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
         main = replace(main, title=describe_source(main.chosen), command=command)
-    shown = [*([main] if main is not None else []), *(board for board in made if board is not main)]
+    shown = [*([main] if main is not None else []), *(board for board in listed if board is not main)]
     groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
     store_boards(workspace, [board.ranking for board in shown])
     store_boards(workspace, [one.ranking for by_column in groups.values() for _, some in by_column for one in some])
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
-    known = known or known_truth(workspace, made, query.editors)
+    known = known or known_truth(workspace, listed, query.editors)
     sections: list[reports.Section | None] = [
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
@@ -141,7 +141,7 @@ def write_report(
     sections += failure_sections(view, query.editors, pictures)
     sections.append(_texts_section(workspace))
     if not query.editors:
-        sections += example_sections(view, main, made, query.judges, pictures, known.qualities if known else {})
+        sections += example_sections(view, main, listed, query.judges, pictures, known.qualities if known else {})
         sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
         sections.append(health_section(workspace, query.judges))
         sections += paper_sections(
@@ -203,7 +203,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, " ".join(str(error).split())
+        return None, error_line(error)
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
@@ -214,10 +214,10 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     elif board is main:
         for by in _columns(boards.view):
             try:
-                made = boards.boards(replace(asked, by=by))
+                of_groups = boards.boards(replace(asked, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
                 continue
-            yield by, made
+            yield by, of_groups
     elif query.by is not None:
         for title, one in board_queries(boards, asked):
             if title == board.title:

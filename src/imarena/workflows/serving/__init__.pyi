@@ -6,8 +6,8 @@ from .explorer import RecordNotFound as RecordNotFound
 from .explorer import ShownJudgment as ShownJudgment
 from .explorer import ShownVote as ShownVote
 from .explorer import step_image as step_image
-from .issue_counts import GRID as GRID
-from .issue_counts import KINDS as KINDS
+from .issue_counts import ISSUE_GRID as ISSUE_GRID
+from .issue_counts import ISSUE_KINDS as ISSUE_KINDS
 from .issue_counts import IssueHeatMap as IssueHeatMap
 from .issue_counts import every_issue as every_issue
 from .issue_counts import issue_heat_map as issue_heat_map

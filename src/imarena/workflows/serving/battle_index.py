@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import IntArray, content_id, content_number, content_numbers, sha256_hex
+from imarena.core import CodeArray, IntArray, content_id, content_number, content_numbers, sha256_hex
 from imarena.tables import (
     ColumnWriter,
     build_column,
@@ -42,8 +42,8 @@ class BattleIndex:
     output, `judge` (n,) is -1 for people, `asking` (n,) marks votes of open campaigns.
     """
 
-    left: views.CodeArray
-    right: views.CodeArray
+    left: CodeArray
+    right: CodeArray
     named: IntArray
     start: IntArray
     outcome: views.ByteArray
@@ -77,7 +77,7 @@ class BattleIndex:
                 return int(some.start + matches[0])
         return None
 
-    def verdicts_of(self, pairs: IntArray | views.CodeArray) -> tuple[IntArray, IntArray]:
+    def verdicts_of(self, pairs: IntArray | CodeArray) -> tuple[IntArray, IntArray]:
         """Return the rows of the verdicts of these pairs, one pair after the other, and the pair of each row."""
         size = self.start[pairs + 1] - self.start[pairs]
         before = np.cumsum(size) - size
@@ -206,7 +206,7 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     return by_pair.column(), starts.column()
 
 
-def _merged(known: BattleIndex, gone: IntArray | views.CodeArray, fresh: BattleIndex) -> BattleIndex:
+def _merged(known: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
@@ -258,7 +258,7 @@ def _starts(sizes: IntArray) -> IntArray:
     return joined(begins, np.array([at]))
 
 
-def _parts(gone: IntArray | views.CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
+def _parts(gone: IntArray | CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so copying stretches is much cheaper than picking every row.
@@ -294,7 +294,7 @@ class BattleIds:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
-        self._read: views.CodeArray | None = None
+        self._read: CodeArray | None = None
         """The pairs of the index hashed last; an index with the same pairs shares this array."""
         self._guard = threading.Lock()
         self._waiting: set[str] = set()

@@ -81,7 +81,7 @@ def hidden_items(leaderboards: Leaderboards, *, leads: bool = False) -> set[str]
     """Items that only leads may look up: raters are looking at them now."""
     if leads:
         return set()
-    always = leaderboards.kept("hidden", lambda: items_in_open_campaigns(leaderboards.workspace))
+    always = leaderboards.get_or_compute("hidden", lambda: items_in_open_campaigns(leaderboards.workspace))
     return always | items_in_hand(leaderboards.workspace)
 
 
@@ -136,8 +136,8 @@ class BattleList(Sequence[BattleView]):
     def _built(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows, owner = index.verdicts_of(pairs)
-        kept = _left_verdicts(self._view, index, self._filters)(rows)
-        rows, owner = rows[kept], owner[kept]
+        matches = _left_verdicts(self._view, index, self._filters)(rows)
+        rows, owner = rows[matches], owner[matches]
         counts: dict[tuple[int, bool], Counter[str]] = defaultdict(Counter)
         for pair, outcome, judge in zip(
             owner.tolist(), index.outcome[rows].tolist(), index.judge.of[rows].tolist(), strict=True
@@ -162,7 +162,7 @@ def list_battles(
     snapshot = leaderboards.snapshot()
     filters = leaderboards.settled(filters, snapshot)
     key = ("battles", filters, tuple(models))
-    pairs = snapshot.kept(key, lambda: _pairs(snapshot, filters, models), "lists")
+    pairs = snapshot.get_or_compute(key, lambda: _pairs(snapshot, filters, models), "lists")
     if hidden:
         entries = snapshot.view.entries
         open_items = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
@@ -320,10 +320,13 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
         raise RecordNotFound("There is no such item.")
     require_visible(leaderboards, item_id, leads=leads)
     view = leaderboards.snapshot().view
-    made = list(store.records(Output, item_id=item_id))
-    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}
+    item_outputs = list(store.records(Output, item_id=item_id))
+    traces = {
+        trace.output_id: trace
+        for trace in store.records(Trace, output_id=[output.output_id for output in item_outputs])
+    }
     rated, places = _rated(view, item_id)
-    return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
+    return ItemView(item, item_outputs, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
 
 
 def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:

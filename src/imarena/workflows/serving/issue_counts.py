@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import IntArray
+from imarena.core import CodeArray, IntArray
 from imarena.core.records import Output
 from imarena.workflows import views
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.serving.snapshot import ViewSnapshot
 
-GRID = 16
-KINDS = ("object", "segment", "box", "new_image", "returned_input", "other")
+ISSUE_GRID = 16
+ISSUE_KINDS = ("object", "segment", "box", "new_image", "returned_input", "other")
 """Kinds of issues that are counted: an explicit "none" is an answer, not an issue."""
 _AT_ONCE = 500
 
@@ -25,7 +25,7 @@ class IssueColumns:
     """n issues. `vote` (n,) is the row of the vote in the view, `cells` (n, 4) the first and last column and row."""
 
     vote: IntArray
-    kind: views.CodeArray
+    kind: CodeArray
     label: views.Names
     criterion: views.Names
     cells: NDArray[np.int16]
@@ -37,7 +37,7 @@ class IssueHeatMap:
     """Where boxes were drawn, as counts on a grid over the image, and which other issues were marked."""
 
     boxes: int = 0
-    cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros((GRID, GRID), np.int64))
+    cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros((ISSUE_GRID, ISSUE_GRID), np.int64))
     labels: Counter[str] = field(default_factory=Counter)
     by_editor: Mapping[str, Counter[str]] = field(default_factory=dict)
     """Issues of each kind for each editor that was rated."""
@@ -49,20 +49,20 @@ def issue_heat_map(leaderboards: Leaderboards, editor: str | None, filters: Batt
     """Issues that raters marked, for one editor or for all; the filter `dimension` selects the criterion."""
     snapshot = leaderboards.snapshot()
     filters = leaderboards.settled(filters, snapshot)
-    return snapshot.kept(("heat", editor, filters), lambda: _heat(snapshot, editor, filters), "glances")
+    return snapshot.get_or_compute(("heat", editor, filters), lambda: _heat(snapshot, editor, filters), "glances")
 
 
 def _heat(snapshot: ViewSnapshot, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
     if filters.source == "judge" or filters.judge:
         return IssueHeatMap()
     view = snapshot.view
-    issues = snapshot.kept("issues", lambda: read_issues(view), "lists")
+    issues = snapshot.get_or_compute("issues", lambda: read_issues(view), "lists")
     cast, entries = view.votes, view.entries
-    kept = views.live_vote_rows(view, filters.window) & snapshot.boards.outputs_with(filters.of_items)[cast.left]
+    selected = views.live_vote_rows(view, filters.window) & snapshot.boards.outputs_with(filters.of_items)[cast.left]
     if editor is not None:
         code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
-        kept &= entries.editor.of[cast.left] == code
-    return _of_votes(view, issues, kept, filters.dimension)
+        selected &= entries.editor.of[cast.left] == code
+    return _of_votes(view, issues, selected, filters.dimension)
 
 
 def every_issue(view: views.View) -> IssueHeatMap:
@@ -70,30 +70,32 @@ def every_issue(view: views.View) -> IssueHeatMap:
     return _of_votes(view, read_issues(view), view.votes.counts, None)
 
 
-def _of_votes(view: views.View, issues: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
+def _of_votes(
+    view: views.View, issues: IssueColumns, selected: NDArray[np.bool_], criterion: str | None
+) -> IssueHeatMap:
     """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
     cast = view.votes
-    rows = kept[issues.vote]
+    rows = selected[issues.vote]
     if criterion is not None:
         known = issues.criterion.names
         about = known.index(criterion) if criterion in known else -2
         rows &= (issues.criterion.of == about) | (issues.criterion.of < 0)
     chosen = np.flatnonzero(rows)
     kind = issues.kind[chosen]
-    boxes = chosen[(kind == KINDS.index("box")) & (issues.cells[chosen, 0] >= 0)]
-    cells = np.zeros((GRID, GRID), np.int64)
+    boxes = chosen[(kind == ISSUE_KINDS.index("box")) & (issues.cells[chosen, 0] >= 0)]
+    cells = np.zeros((ISSUE_GRID, ISSUE_GRID), np.int64)
     for left, top, right, bottom in issues.cells[boxes].tolist():
         cells[top : bottom + 1, left : right + 1] += 1
-    labels = Counter(label for label in issues.label.list(chosen[kind == KINDS.index("object")]) if label)
-    alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == views.NONE))
+    labels = Counter(label for label in issues.label.list(chosen[kind == ISSUE_KINDS.index("object")]) if label)
+    alone = np.flatnonzero(selected & (cast.right < 0) & (cast.preference == views.NONE))
     rated = Counter(_editor_names(view.entries, cast.left[alone]))
     marked: dict[str, Counter[str]] = {name: Counter() for name in rated}
     for name, code in zip(_editor_names(view.entries, cast.left[issues.vote[chosen]]), kind.tolist(), strict=True):
-        marked.setdefault(name, Counter())[KINDS[code]] += 1
+        marked.setdefault(name, Counter())[ISSUE_KINDS[code]] += 1
     return IssueHeatMap(int(boxes.size), cells, labels, dict(sorted(marked.items())), rated)
 
 
-def _editor_names(entries: views.Entries, outputs: views.CodeArray) -> list[str]:
+def _editor_names(entries: views.Entries, outputs: CodeArray) -> list[str]:
     return [
         name or views.UNNAMED_EDITOR for name in views.Names(entries.editor.of[outputs], entries.editor.names).list()
     ]
@@ -101,12 +103,14 @@ def _editor_names(entries: views.Entries, outputs: views.CodeArray) -> list[str]
 
 def read_issues(view: views.View) -> IssueColumns:
     """The issues of all votes."""
-    listed = [(vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue["kind"] in KINDS]
+    listed = [
+        (vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue["kind"] in ISSUE_KINDS
+    ]
     drawn = {vote for vote, issue in listed if issue.get("box")}
     sizes = dict(_sizes(view, drawn))
     return IssueColumns(
         vote=np.array([vote for vote, _ in listed], np.int64),
-        kind=np.array([KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
+        kind=np.array([ISSUE_KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
         label=views.encode_names(issue.get("label") or None for _, issue in listed),
         criterion=views.encode_names(issue.get("criterion") for _, issue in listed),
         cells=np.array([_cells(issue.get("box"), sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
@@ -130,5 +134,10 @@ def _cells(box: Any, size: tuple[int, int] | None) -> tuple[int, int, int, int]:
     if not box or size is None:
         return -1, -1, -1, -1
     width, height = size
-    left, top = max(0, int(box[0] / width * GRID)), max(0, int(box[1] / height * GRID))
-    return left, top, min(GRID - 1, int(box[2] / width * GRID)), min(GRID - 1, int(box[3] / height * GRID))
+    left, top = max(0, int(box[0] / width * ISSUE_GRID)), max(0, int(box[1] / height * ISSUE_GRID))
+    return (
+        left,
+        top,
+        min(ISSUE_GRID - 1, int(box[2] / width * ISSUE_GRID)),
+        min(ISSUE_GRID - 1, int(box[3] / height * ISSUE_GRID)),
+    )

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import IntArray
+from imarena.core import CodeArray, IntArray
 from imarena.storage import Form, Workspace
 from imarena.tables import ColumnWriter, build_column, filter_column, joined, row_slices
 from imarena.workflows import views
 
-Who = tuple[str, str]
+JudgeDimension = tuple[str, str]
 """A judge and a dimension."""
 
 
@@ -95,7 +95,7 @@ class FailedQuestions:
     """
 
     work: NDArray[np.uint64]
-    kind: views.CodeArray
+    kind: CodeArray
     kinds: tuple[views.Unanswered, ...]
 
     @classmethod
@@ -118,9 +118,9 @@ class FailedQuestions:
         work = np.concatenate([self.work[kept], fresh.work])
         return FailedQuestions(work, np.concatenate([self.kind[kept], moved[fresh.kind]]), kinds)
 
-    def counts(self) -> dict[Who, Counter[str]]:
+    def counts(self) -> dict[JudgeDimension, Counter[str]]:
         """Number of questions by judge and dimension, and by their final status."""
-        failed: dict[Who, Counter[str]] = defaultdict(Counter)
+        failed: dict[JudgeDimension, Counter[str]] = defaultdict(Counter)
         numbers = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
         for kind, number in zip(self.kinds, numbers, strict=True):
             if number:
@@ -160,7 +160,7 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
     else:
         unanswered = known.unanswered
     failed = defaultdict(Counter, unanswered.counts())  # a question counts as failed once, even if it was retried
-    forms: dict[Who, list[Form]] = defaultdict(list)
+    forms: dict[JudgeDimension, list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
     earlier = (
@@ -246,9 +246,7 @@ def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: Dec
     return DecidedPairs(*(joined(filter_column(getattr(known, name), stays), getattr(fresh, name)) for name in names))
 
 
-def canonical_pairs(
-    left: views.CodeArray, right: views.CodeArray, outcome: views.ByteArray
-) -> tuple[IntArray, views.ByteArray]:
+def canonical_pairs(left: CodeArray, right: CodeArray, outcome: views.ByteArray) -> tuple[IntArray, views.ByteArray]:
     """Each pair as one number, and its outcome as seen from the output with the lower position."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     seen = np.where(left > right, views.MIRRORED[outcome], outcome)

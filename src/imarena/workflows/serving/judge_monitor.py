@@ -17,16 +17,16 @@ from imarena.workflows.views import PREFERENCES, ByteArray, View, Window, people
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """The behaviour of every judge and dimension, by name; with `released`, votes of open campaigns are excluded."""
     snapshot = leaderboards.snapshot()
-    made = health_without_costs(snapshot, released=released)
+    listed = health_without_costs(snapshot, released=released)
     if not costs:
-        return made
+        return listed
     paid = leaderboards.costs.upto(snapshot.view)
-    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in made]
+    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in listed]
 
 
 def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
     """The behaviour of every judge and dimension in one snapshot, without costs."""
-    return snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
+    return snapshot.get_or_compute(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
 
 
 def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:

@@ -20,7 +20,7 @@ from imarena.tables import build_column, row_slices, sorted_parts
 from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
-from imarena.workflows.serving.snapshot import Room, ViewSnapshot
+from imarena.workflows.serving.snapshot import Partition, ViewSnapshot
 from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_ratings, read_watermarks
 
 T = TypeVar("T")
@@ -138,9 +138,9 @@ class Leaderboards:
                 self.latest = ViewSnapshot(self.latest.view.refreshed(marks), self.latest.past)
             return self.latest
 
-    def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
+    def get_or_compute(self, key: object, make: Callable[[], T], partition: Partition = "glances") -> T:
         """The result of `make`, computed once for each state of the workspace."""
-        return self.snapshot().kept(key, make, room)
+        return self.snapshot().get_or_compute(key, make, partition)
 
     # ------------------------------------------------------------------ boards
 
@@ -180,16 +180,16 @@ class Leaderboards:
         snapshot = self.snapshot()
 
         def make() -> BoardOrReason:
-            made = _made(snapshot, filters.query(method))
-            return replace(made, votes_withheld=filters.released and bool(snapshot.view.asking))
+            board = _made(snapshot, filters.query(method))
+            return replace(board, votes_withheld=filters.released and bool(snapshot.view.asking))
 
-        return snapshot.kept(("board", filters, method), make)
+        return snapshot.get_or_compute(("board", filters, method), make)
 
     def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
         """The board as it was at up to `points` times, with equally many battles added from one to the next."""
         snapshot = self.snapshot()
         key = ("history", filters, method, points)
-        return snapshot.kept(key, lambda: _history(snapshot, filters.query(method), points))
+        return snapshot.get_or_compute(key, lambda: _history(snapshot, filters.query(method), points))
 
     def head_to_head(
         self, left: str, right: str, filters: BattleFilters
@@ -205,7 +205,7 @@ class Leaderboards:
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
         snapshot = self.snapshot()
-        return snapshot.kept("facets", lambda: _facets(snapshot.view), "glances")
+        return snapshot.get_or_compute("facets", lambda: _facets(snapshot.view), "glances")
 
     def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
         """Stored boards, newest first."""
@@ -228,19 +228,19 @@ def _made(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
         return _without(snapshot, query, error)
 
 
-def _shown(snapshot: ViewSnapshot, made: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
-    chosen, ranking = made.chosen, made.ranking
+def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
+    chosen, ranking = board.chosen, board.ranking
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         ranking=ranking,
-        matrix=boards.matrix_of(snapshot.view.entries, made.battles),
+        matrix=boards.matrix_of(snapshot.view.entries, board.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
         source=chosen.source,
         judge=chosen.judge,
         verdicts=boards.describe_source(chosen),
         beside=sentence(beside, "page") if beside is not None else "",
-        by_scores=made.by_scores,
+        by_scores=board.by_scores,
     )
 
 
@@ -255,13 +255,13 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
     if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
-            made = _shown(snapshot, snapshot.boards.board(plain), plain)
+            board = _shown(snapshot, snapshot.boards.board(plain), plain)
         except UserError:
             pass
         else:
             notice = Notice(code="no_intervals", values={"reason": reason})
-            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
-            return replace(made, ranking=ranking)
+            ranking = board.ranking and board.ranking.model_copy(update={"notices": (*board.notices, notice)})
+            return replace(board, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
@@ -290,7 +290,7 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     steps: set[int] = set()
     for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
         moments = np.sort(some)
-        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + some.size)
+        steps.update(int(moments[index - at]) for index in wanted if at <= index < at + some.size)
         at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []

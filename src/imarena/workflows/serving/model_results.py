@@ -55,7 +55,7 @@ def model_results(
     if model not in snapshot.view.entries.editor.names:
         raise RecordNotFound("There is no such model.", hint="The leaderboard lists all models.")
     key = ("model", model, filters, frozenset(hidden))
-    return snapshot.kept(key, lambda: _results(leaderboards, snapshot, model, filters, hidden))
+    return snapshot.get_or_compute(key, lambda: _results(leaderboards, snapshot, model, filters, hidden))
 
 
 def _results(
@@ -95,16 +95,16 @@ def _examples(
     """The outputs with most wins over losses, and with most losses over wins; ties go to the one with more battles."""
     if not fought.output.size:
         return (), ()
-    outputs, place = np.unique(fought.output, return_inverse=True)
-    lead = np.bincount(place, (fought.outcome == LEFT).astype(float) - (fought.outcome == RIGHT)).astype(np.int64)
-    battles = np.bincount(place)
+    outputs, position = np.unique(fought.output, return_inverse=True)
+    lead = np.bincount(position, (fought.outcome == LEFT).astype(float) - (fought.outcome == RIGHT)).astype(np.int64)
+    battles = np.bincount(position)
     seen = np.array([entries.item_id[entries.item[output]] not in hidden for output in outputs.tolist()])
     ids = entries.order[outputs]
 
     def example(at: int) -> ResultExample:
         output = int(outputs[at])
         item_id = entries.item_id[entries.item[output]]
-        return ResultExample(item_id, entries.id_of(output), fought.count(model, "", place == at))
+        return ResultExample(item_id, entries.id_of(output), fought.count(model, "", position == at))
 
     best = [at for at in np.lexsort((ids, -battles, -lead)).tolist() if seen[at] and lead[at] > 0]
     worst = [at for at in np.lexsort((ids, -battles, lead)).tolist() if seen[at] and lead[at] < 0]

@@ -97,15 +97,15 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _seen(cached))
 
 
-def write_behaviour_cached(view: views.View, made: Behaviour) -> None:
+def write_behaviour_cached(view: views.View, behaviour: Behaviour) -> None:
     """Store the judges' behaviour, if enough of it is new."""
-    if not views.worth_caching(view, _JUDGES, made.pairs):
+    if not views.worth_caching(view, _JUDGES, behaviour.pairs):
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []
-    for number, judge in enumerate(made.judges):
+    for number, judge in enumerate(behaviour.judges):
         arrays |= {f"{name}-{number}": getattr(judge.decided, name) for name in ("key", "outcome", "agreed")}
         judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.forms), judge.swapping])
-    arrays |= {"failed-work": made.unanswered.work, "failed-kind": made.unanswered.kind}
-    failed = [astuple(kind) for kind in made.unanswered.kinds]
-    _write(view, _JUDGES, made.pairs, {"judges": judges, "failed": failed}, arrays)
+    arrays |= {"failed-work": behaviour.unanswered.work, "failed-kind": behaviour.unanswered.kind}
+    failed = [astuple(kind) for kind in behaviour.unanswered.kinds]
+    _write(view, _JUDGES, behaviour.pairs, {"judges": judges, "failed": failed}, arrays)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from cachetools import LRUCache
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -85,7 +86,7 @@ class PreviewWarmer:
         self._pictures = pictures
         self._traffic = traffic
         self._maker = PreviewProcess(pictures.workspace.root)
-        self._done: set[str] = set()
+        self._done: LRUCache[str, bool] = LRUCache(_REMEMBERED)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="imarena-warmer", daemon=True)
 
@@ -134,15 +135,13 @@ class PreviewWarmer:
 
     def warm(self, image: ImageRef) -> None:
         """Make one picture; a picture that fails is not tried again."""
-        self._done.add(image.sha256)
+        self._done[image.sha256] = True
         problem = self._maker.make(image)
         if problem and not self._stopped.is_set():  # a request for it will report it
             log.warning("an image cannot be made: %s", problem)
 
     def missing(self) -> Iterator[ImageRef]:
         """Pictures of upcoming tasks that this server has not made yet."""
-        if len(self._done) > _REMEMBERED:
-            self._done.clear()
         workspace = self._pictures.workspace
         for campaign in workspace.store.records(Campaign, open=1):
             for assignment in self._next(campaign.campaign_id):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core import ImarenaError
+from imarena.core import ImarenaError, error_line
 from imarena.core.records import ImageRef
 
 _MADE = "made"
@@ -89,7 +89,7 @@ def main() -> None:
                 pictures.warm(ImageRef.model_validate_json(line))
                 reply = _MADE
             except (ImarenaError, OSError, ValidationError) as error:
-                reply = " ".join(str(error).split()) or type(error).__name__
+                reply = error_line(error)
             try:
                 sys.stdout.write(f"{reply}\n")
                 sys.stdout.flush()

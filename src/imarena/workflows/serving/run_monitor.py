@@ -11,6 +11,7 @@ from sqlalchemy import JSON, cast, func, select, type_coerce
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
+from imarena.workflows.serving.judge_behaviour import JudgeDimension
 from imarena.workflows.views import View, read_cached, uncommitted_window, worth_storing, write_cached
 
 
@@ -75,7 +76,6 @@ class RunWatch:
             sofar.cost_usd += usage.get("cost_usd") or 0.0
 
 
-Who = tuple[str, str]
 """A judge and a dimension."""
 _COSTS = "costs"
 _WRITTEN = 5_000
@@ -97,7 +97,7 @@ class Costs:
         self._stored = 0
         self._guard = threading.Lock()
 
-    def upto(self, view: View) -> Counter[Who]:
+    def upto(self, view: View) -> Counter[JudgeDimension]:
         """US dollars by judge and dimension for all judgments of a view.
 
         A reply that was read again has its cost in both judgments; the later one is left out.
@@ -125,7 +125,7 @@ class Costs:
             costs.update(self._between(after, min(upto, after + _SUMMED_AT_ONCE)))
         return _Sums(max(upto, known.judgments), recent, +costs)
 
-    def _between(self, after: int, upto: int) -> Counter[Who]:
+    def _between(self, after: int, upto: int) -> Counter[JudgeDimension]:
         body: Any = judgments.c.body
         sqlite = self._engine.dialect.name == "sqlite"  # on SQLite a cast to JSON would give a number
         document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
@@ -162,8 +162,8 @@ class _Sums:
 
     judgments: int = 0
     recent: int = 0
-    costs: Counter[Who] = field(default_factory=Counter)
+    costs: Counter[JudgeDimension] = field(default_factory=Counter)
 
 
-def _counted(rows: list[Any]) -> Counter[Who]:
+def _counted(rows: list[Any]) -> Counter[JudgeDimension]:
     return Counter({(judge, about): usd for judge, about, usd in rows})

@@ -222,8 +222,8 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
     open_workspace(root).close()  # report problems before an address
     need_port(host, port)
     launch = secrets.token_urlsafe(24) if settings.local else ""
-    kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
-    os.environ[_SETTINGS] = json.dumps(kept)
+    public = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
+    os.environ[_SETTINGS] = json.dumps(public)
     os.environ[_LAUNCH] = launch
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}{settings.root_path}/"
@@ -298,9 +298,9 @@ def warm_up(workspace: Workspace, records: RecordCache) -> None:
     a plan. All connections of the pool are opened and run the queries of a vote once; SQLite does not need this.
     """
     engine = workspace.store.engine
-    held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
+    leased = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
     with reading(engine) as connection:
-        assignment_ids = list(connection.execute(held.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
+        assignment_ids = list(connection.execute(leased.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
     if assignment_ids:
         records.fetch(assignment_ids)
     _open_connections(engine)

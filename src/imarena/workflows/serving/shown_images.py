@@ -14,41 +14,41 @@ from imarena.workflows.serving.previews import Previews
 
 def image_of_task(voting: Voting, address: str, rater_id: str, slot: str) -> ImageRef:
     """A picture of a task that a rater holds: left, right, source-N or reference-N."""
-    return _there(voting.records.picture(voting.shown(address, rater_id), slot))
+    return _require_image(voting.records.picture(voting.shown(address, rater_id), slot))
 
 
 def image_of_item(leaderboards: Leaderboards, item_id: str, slot: str, *, leads: bool) -> ImageRef:
     """An image that belongs to an item: source-N or reference-N."""
     item = leaderboards.workspace.store.get(Item, item_id)
     if item is None:
-        return _there(None)
+        return _require_image(None)
     require_visible(leaderboards, item_id, leads=leads)
     name, _, number = slot.partition("-")
     turns = tuple(image for turn in item.turns for image in turn.references)
     images = item.sources if name == "source" else (*item.references, *turns)
-    return _there(images[int(number)] if int(number) < len(images) else None)
+    return _require_image(images[int(number)] if int(number) < len(images) else None)
 
 
 def image_of_output(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> ImageRef:
     """The image of an output."""
-    return _there(_visible(leaderboards, output_id, leads=leads).image)
+    return _require_image(_visible(leaderboards, output_id, leads=leads).image)
 
 
 def image_of_example(leaderboards: Leaderboards, guidelines: Iterable[str], identity: str) -> ImageRef:
     """An image that guidelines show, as `![caption](output_...)` or `![caption](item_...)`; any other is refused."""
     if not any(f"({identity})" in text for text in guidelines):
-        return _there(None)
+        return _require_image(None)
     if identity.startswith("output_"):
         return image_of_output(leaderboards, identity, leads=True)
     item = leaderboards.workspace.store.get(Item, identity)
     images = (*item.sources, *item.references) if item is not None else ()
-    return _there(images[0] if images else None)
+    return _require_image(images[0] if images else None)
 
 
 def image_of_step(leaderboards: Leaderboards, output_id: str, number: int, *, leads: bool) -> ImageRef:
     """The image that an agent had after a step."""
     _visible(leaderboards, output_id, leads=leads)
-    return _there(step_image(leaderboards, output_id, number))
+    return _require_image(step_image(leaderboards, output_id, number))
 
 
 def count_outputs(leaderboards: Leaderboards, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
@@ -77,7 +77,7 @@ def _visible(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> Outp
     return output
 
 
-def _there(image: ImageRef | None) -> ImageRef:
+def _require_image(image: ImageRef | None) -> ImageRef:
     if image is None:
         raise RecordNotFound("There is no such image.")
     return image

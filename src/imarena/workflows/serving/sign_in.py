@@ -39,7 +39,7 @@ class SessionCache:
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
         self._known: dict[str, tuple[float, Visitor | None]] = {}
-        self._here: set[str] = set()
+        self._active: set[str] = set()
         """Sessions with a request since sessions were last looked up."""
         self._looking_up = Lock()
         self._forgotten = 0
@@ -49,9 +49,9 @@ class SessionCache:
         """The owner of a session or token."""
         key = access.hash_secret(secret)
         if not machine:
-            self._here.add(key)  # sessions that arrive during a lookup are looked up together
+            self._active.add(key)  # sessions that arrive during a lookup are looked up together
         with self._looking_up:
-            known = self.remembered(secret)
+            known = self.cached_visitor(secret)
             if known is not None:
                 return known[1]
             moment, forgotten = time.monotonic(), self._forgotten
@@ -60,22 +60,22 @@ class SessionCache:
             if machine:
                 visitors = {key: access.token_visitor(self._engine, secret)}
             else:
-                here = {key, *islice(self._here.copy(), _AT_ONCE)}
-                self._here.clear()
-                who = access.visitors(self._engine, here)
-                visitors = {session: who.get(session) for session in here}
+                active = {key, *islice(self._active.copy(), _AT_ONCE)}
+                self._active.clear()
+                who = access.visitors(self._engine, active)
+                visitors = {session: who.get(session) for session in active}
             if forgotten == self._forgotten:
                 self._known.update({session: (moment, visitor) for session, visitor in visitors.items()})
             return visitors[key]  # the cache may be cleared at any moment
 
-    def remembered(self, secret: str) -> tuple[float, Visitor | None] | None:
+    def cached_visitor(self, secret: str) -> tuple[float, Visitor | None] | None:
         """The cached result, if it is recent enough."""
         key = access.hash_secret(secret)
         known = self._known.get(key)
         if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
             return None
         if known[1] is not None and known[1].key == key:  # not a machine's
-            self._here.add(key)
+            self._active.add(key)
         return known
 
     def forget(self) -> None:
@@ -153,8 +153,8 @@ def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str
         raise Refusal("not_allowed", "Only the administrator may make a token with this role.")
     engine = workspace.store.engine
     identity, secret = access.make_token(engine, name=name, role=role, days=days)
-    (made,) = access.token_rows(engine, before=None, limit=1, identity=identity)
-    return NewToken(made, secret)
+    (token,) = access.token_rows(engine, before=None, limit=1, identity=identity)
+    return NewToken(token, secret)
 
 
 def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> None:

@@ -33,7 +33,7 @@ from .gates import unanswered_by_models as unanswered_by_models
 from .health import judge_health_report as judge_health_report
 from .health import pairs_of_points as pairs_of_points
 from .health_data import JudgeAnswers as JudgeAnswers
-from .health_data import PairKey as PairKey
+from .health_data import OutputIdPair as OutputIdPair
 from .health_data import PeopleVotes as PeopleVotes
 from .health_data import people_for as people_for
 from .health_data import read_judges as read_judges

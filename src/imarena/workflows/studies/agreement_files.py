@@ -16,7 +16,7 @@ from imarena import agreement
 from imarena.core import NOT_COUNTED, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Mode
-from imarena.datasets import RATING_COLUMNS, parse_scale
+from imarena.datasets import RATING_DETAIL_COLUMNS, parse_scale
 from imarena.tables import NOT_A_NUMBER, column_names, read_file
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
@@ -38,7 +38,7 @@ class _Mark(NamedTuple):
     value: float
     model: str
     task: str
-    scale: agreement.Range | None
+    scale: agreement.ScaleRange | None
 
 
 def is_written_here(names: frozenset[str]) -> bool:
@@ -134,8 +134,8 @@ def _unit(row: Mapping[str, str | None], column: str) -> str:
     if column == "unit" or not (turn or mode or sample):
         return key
     mode = mode or (Mode.MULTI_TURN.value if turn else Mode.SINGLE.value)
-    place = (turn or "0", mode, sample or "0")
-    return key if place == ("0", Mode.SINGLE.value, "0") else ":".join((key, *place))
+    slot = (turn or "0", mode, sample or "0")
+    return key if slot == ("0", Mode.SINGLE.value, "0") else ":".join((key, *slot))
 
 
 def _number(cell: str | None) -> float | None:
@@ -178,7 +178,7 @@ def _wide_marks(path: Path, bad: dict[int, str]) -> Iterator[_Mark]:
     for number, row in enumerate(_rows(path), 1):
         scale = parse_scale(row["scale"]) if row.get("scale") else None
         for criterion, cell in row.items():
-            if criterion in RATING_COLUMNS or cell is None:
+            if criterion in RATING_DETAIL_COLUMNS or cell is None:
                 continue
             value = _number(cell)
             if value is None:
@@ -200,7 +200,7 @@ def _saved_marks(path: Path) -> Iterator[_Mark]:
 
 
 def _columns(marks: Sequence[_Mark], source: str) -> agreement.RatingColumns:
-    scales: dict[str, Counter[agreement.Range | None]] = {}
+    scales: dict[str, Counter[agreement.ScaleRange | None]] = {}
     for mark in marks:
         scales.setdefault(mark.criterion, Counter())[mark.scale] += 1
     common = {criterion: used.most_common(1)[0][0] for criterion, used in scales.items()}
@@ -220,7 +220,7 @@ def _columns(marks: Sequence[_Mark], source: str) -> agreement.RatingColumns:
     )
 
 
-def _on(wanted: agreement.Range | None, mark: _Mark) -> float:
+def _on(wanted: agreement.ScaleRange | None, mark: _Mark) -> float:
     if wanted is None or mark.scale is None or wanted == mark.scale:
         return mark.value
     low, high = mark.scale

@@ -14,6 +14,8 @@ from imarena.workflows.views import WHOLE
 _LEVEL = 0.05
 _FEW = 10
 """With fewer common outputs, a bootstrap of two correlations is meaningless."""
+_RAISED = 0.05
+"""A pooled correlation this much above the average within tasks gets a warning."""
 _TEST = "`imarena align --compare` tests whether the difference is significant."
 
 
@@ -31,6 +33,8 @@ class _Line:
     """The baseline without any knowledge: a correlation of 0, or the share of the most frequent outcome."""
     constant: str = ""
     """The most frequent outcome; empty for scores."""
+    within_tasks: float | None = None
+    """For scores of several tasks: the average correlation within a task."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ class _Kind:
         inside = known and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
         if self.is_score:
             return " Its interval contains 0." if inside else ""
-        said = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
-        return f"{said}, which the interval contains." if inside else f"{said}."
+        text = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
+        return f"{text}, which the interval contains." if inside else f"{text}."
 
 
 _SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
@@ -86,9 +90,9 @@ _SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
 
 def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
     """The conclusions on a workspace's scores and on its verdicts, whichever it has."""
-    said = [score_conclusion(alignment.scores)] if alignment.scores else []
-    said += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
-    return [text for text in said if text]
+    conclusions = [score_conclusion(alignment.scores)] if alignment.scores else []
+    conclusions += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
+    return [text for text in conclusions if text]
 
 
 def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...]) -> list[Table]:
@@ -105,7 +109,24 @@ def score_conclusion(alignment: Alignment) -> str:
     if not lines:
         return ""
     tests = [_score_test(one) for one in alignment.comparisons if one.criterion == criterion]
-    return _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
+    text = _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
+    return " ".join(filter(None, (text, _raised(lines))))
+
+
+def _raised(lines: Sequence[_Line]) -> str:
+    """A warning about correlations that are higher over all tasks together than within the tasks; empty if none is."""
+    raised = [
+        line for line in lines
+        if line.value is not None and line.within_tasks is not None and line.value - line.within_tasks >= _RAISED
+    ]  # fmt: skip
+    if not raised:
+        return ""
+    top = sorted(raised, key=lambda line: (-_value(line), line.judge))
+    values = "; ".join(f"{line.judge} {line.within_tasks:.2f} instead of {line.value:.2f}" for line in top)
+    return (
+        "These correlations are over all tasks together, and differences between the tasks raise them. Averaged within "
+        f"the tasks: {values} (`imarena align --by task`)."
+    )
 
 
 def _score_test(one: CorrelationComparison) -> _Compared:
@@ -118,7 +139,9 @@ def _score_test(one: CorrelationComparison) -> _Compared:
 def _score_line(group: GroupAlignment) -> _Line:
     ends = group.interval.get("spearman")
     low, high = (ends.low, ends.high) if ends is not None else (None, None)
-    return _Line(group.judge, group.spearman, group.n, low, high, group.reason or "")
+    return _Line(
+        group.judge, group.spearman, group.n, low, high, group.reason or "", within_tasks=group.within_tasks
+    )  # fmt: skip
 
 
 def verdict_conclusion(alignment: VerdictAlignment) -> str:
@@ -138,7 +161,7 @@ def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
     """A line whose baseline is the most frequent of people's outcomes among the votes that count."""
     share = group.figures.four_way_accuracy
     votes = {
-        outcome: sum(number for said, number in row.items() if with_missing or said != "missing")
+        outcome: sum(number for verdict, number in row.items() if with_missing or verdict != "missing")
         for outcome, row in group.figures.confusion.items()
     }
     most = max(votes, key=lambda outcome: votes[outcome], default="")
@@ -170,18 +193,18 @@ def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) ->
     most = max(line.n for line in known)
     enough = [line for line in known if 2 * line.n >= most]
     notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
-    noun = "output" if kind.is_score else "vote"
-    for line in known:
-        if line.n < most:
-            left_out = "" if line in enough else ": too few to compare it"
-            notes.append(f"{line.judge} has only {counted(line.n, noun)}, another judge {most:,}{left_out}.")
+    few = [line for line in known if line not in enough]
+    if few:
+        noun = "output" if kind.is_score else "vote"
+        named = _names([f"{line.judge} ({counted(line.n, noun)})" for line in few])
+        notes.append(f"Too few to compare with the judge that has {counted(most, noun)}: {named}.")
     if len(enough) == 1:
-        said = _single(enough[0], kind)
+        conclusion = _single(enough[0], kind)
     elif any(kind.agrees(line) for line in enough):
-        said = _best(enough, kind, tests)
+        conclusion = _best(enough, kind, tests)
     else:
-        said = _nobody(enough, kind)
-    return " ".join([said, *notes])
+        conclusion = _nobody(enough, kind)
+    return " ".join([conclusion, *notes])
 
 
 def _value(line: _Line) -> float:
@@ -194,10 +217,10 @@ def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
     shown = kind.number(_value(top))
     names = _names([line.judge for line in lines if kind.number(_value(line)) == shown])
     if kind.is_score:
-        said = f"No judge agrees with people: the highest Spearman correlation is {shown}"
-        return f"{said} ({names}; {kind.details(top)}).{kind.caveat(top)}"
-    said = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
-    return f"{said}: the highest agreement is {shown} ({names}; {kind.details(top)})."
+        text = f"No judge agrees with people: the highest Spearman correlation is {shown}"
+        return f"{text} ({names}; {kind.details(top)}).{kind.caveat(top)}"
+    text = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
+    return f"{text}: the highest agreement is {shown} ({names}; {kind.details(top)})."
 
 
 def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
@@ -213,9 +236,10 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     if equal:
         alike = sorted([best, *equal], key=lambda line: line.judge)
         details = "; ".join(f"{line.judge}: {kind.details(line)}" for line in alike)
-        said = f"{_names([line.judge for line in alike])} agree equally with people ({word}; {details})."
-        return said if kind.is_score else f"{said} Always answering {best.constant} agrees with {best.floor:.0%}."
-    said = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
+        names = _names([line.judge for line in alike])
+        text = f"Not enough evidence to say which of {names} agrees best with people ({word}; {details})."
+        return text if kind.is_score else f"{text} Always answering {best.constant} agrees with {best.floor:.0%}."
+    text = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
     higher = [line for line in others if _value(line) > _value(best)]
     unsure = "".join(
         f" {line.judge} is higher ({kind.number(_value(line))}, {kind.details(line)}), but there is not enough evidence"
@@ -223,10 +247,10 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     )  # fmt: skip
     lower = [line for line in others if line not in higher]
     if not lower:
-        return f"{said}.{kind.caveat(best)}{unsure}"
+        return f"{text}.{kind.caveat(best)}{unsure}"
     other = lower[0]
-    said += f"; the next is {other.judge} ({kind.number(_value(other))}, {kind.details(other)})."
-    return f"{said}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
+    text += f"; the next is {other.judge} ({kind.number(_value(other))}, {kind.details(other)})."
+    return f"{text}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
 
 
 def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | None:

@@ -27,10 +27,10 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both
+from imarena.core import UserError, counted, outcome_of_both, unknown_name
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
-from imarena.stats import EQUAL
+from imarena.stats import UNSTATED_TIE
 from imarena.storage import Workspace, reading
 from imarena.tables import column_names, read_file
 from imarena.workflows.studies.agreement_files import (
@@ -119,10 +119,10 @@ def read_aligned_columns(
         criteria = sorted(set(ratings.labels.get("criterion", ())))
         scores = scores_from_store(workspace, chosen, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
-        given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
+        available = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
-            f"No verdict of a judge can be compared with people: {given}; {judged}.",
+            f"No verdict of a judge can be compared with people: {available}; {judged}.",
             hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
@@ -235,7 +235,7 @@ def _missing(text: str) -> Literal["exclude", "wrong"]:
         return "wrong"
     if text == "exclude":
         return "exclude"
-    raise UserError(f"Unknown --missing '{text}'.", hint="Known: exclude, wrong.")
+    raise unknown_name("Unknown --missing", text, ("exclude", "wrong"))
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
@@ -281,7 +281,7 @@ class _Battle:
             return None, REASONS["no preference"]
         if len(set(words)) == 1:
             return words[0], ""
-        if EQUAL in words:
+        if UNSTATED_TIE in words:
             return Outcome.TIE.value, ""
         return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 
@@ -299,12 +299,13 @@ def exported_verdicts(path: Path) -> VerdictColumns:
         battles.setdefault(key, _Battle(row)).add(row)
         orders[judge].add(row["order"] or "")
     outcomes = [battle.outcome(both_needed=len(orders[key[0]]) > 1) for key, battle in battles.items()]
-    kept = [battle.row for battle in battles.values()]
-    several = {row["dimension"] for row in kept} != {WHOLE}
+    battle_rows = [battle.row for battle in battles.values()]
+    several = {row["dimension"] for row in battle_rows} != {WHOLE}
     return VerdictColumns(
-        [row["unit"] for row in kept], [row["model"] for row in kept], [row["other_model"] for row in kept],
+        [row["unit"] for row in battle_rows], [row["model"] for row in battle_rows],
+        [row["other_model"] for row in battle_rows],
         [winner for winner, _ in outcomes], [key[0] for key in battles],
-        {"dimension": [row["dimension"] for row in kept]} if several else {}, str(path),
+        {"dimension": [row["dimension"] for row in battle_rows]} if several else {}, str(path),
         reason=[reason for _, reason in outcomes],
     )  # fmt: skip
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from imarena.agreement import Range, RatingColumns, ScoreColumns
+from imarena.agreement import RatingColumns, ScaleRange, ScoreColumns
 from imarena.judges import CARDS
 from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows import views
 
-Unit = tuple[str, str, str]
+_RatedUnit = tuple[str, str, str]
 """The rated unit (item, turn, mode and sample in one string), the editor, and the task."""
-HEADLINES: Mapping[str, Range] = {"imagenworld": (0.0, 1.0)}
+HEADLINES: Mapping[str, ScaleRange] = {"imagenworld": (0.0, 1.0)}
 """Prompts of imported judgments whose overall score has a different scale than the marks by criterion."""
 PAGE = 500
 
 
-def units(view: views.View) -> list[Unit]:
+def units(view: views.View) -> list[_RatedUnit]:
     """The unit of each output, by its position in the view."""
     entries = view.entries
     task = entries.labels["task"]
@@ -84,10 +84,10 @@ class _Scores:
     """Scores by output, judge and criterion, on the judges' own scales."""
 
     given: dict[tuple[int, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
-    scales: dict[str, Range | None] = field(default_factory=dict)
+    scales: dict[str, ScaleRange | None] = field(default_factory=dict)
     directions: dict[str, set[bool]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, key: tuple[int, str, str], score: float, form: Form, scale: Range | None) -> None:
+    def add(self, key: tuple[int, str, str], score: float, form: Form, scale: ScaleRange | None) -> None:
         name = key[1]
         self.given[key].append(score)
         self.directions[name].add(form.higher_is_better)
@@ -153,7 +153,7 @@ def _add_scores(
             scores.add((position, f"{judge.name}: {criterion}", criterion), mark, form, own)
 
 
-def _own_scale(form: Form) -> Range | None:
+def _own_scale(form: Form) -> ScaleRange | None:
     """The scale of a judge's scores, from its catalog entry or, for a judge without one, from the parameter `scale`."""
     card = CARDS.get(form.judge.partition("/")[0])
     ends: Any = card.scale if card is not None else json.loads(form.params).get("scale")
@@ -163,7 +163,7 @@ def _own_scale(form: Form) -> Range | None:
 
 def _marks(
     view: views.View, scored: views.JudgmentColumns, criteria: frozenset[str]
-) -> dict[int, tuple[dict[str, float], Range | None]]:
+) -> dict[int, tuple[dict[str, float], ScaleRange | None]]:
     """Map a judgment's `seq` to its marks on these criteria and the scale that its source states."""
     marks = {}
     for seq, body in judgment_bodies(view, scored, "" if criteria else '"scale"'):

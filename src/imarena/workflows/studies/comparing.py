@@ -17,7 +17,7 @@ from imarena.stats import ComparisonVerdict, compare_points
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace, scratch_copy
 from imarena.workflows.exchange import ImportReport, import_records
 from imarena.workflows.questions import JudgeReport, JudgingJob, Watch, ask_jobs, plan_battles, plan_scores
-from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_between_named, judge_battles
+from imarena.workflows.views import LEFT, RIGHT, WHOLE, BattleKind, View, battles_between_named, judge_battles
 from imarena.workflows.wiring import EndpointArguments, wire_judge
 
 _KEYS = 50
@@ -75,11 +75,11 @@ def import_folders(
         )
 
     def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
-        shelf = DatasetIndex(intake, items.dataset)
-        yield from items_from_table(path, intake, shelf, items.columns)
+        index = DatasetIndex(intake, items.dataset)
+        yield from items_from_table(path, intake, index, items.columns)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
-            for made in outputs_from_folder(folder, name, intake, shelf):  # both folders have files of the same names
-                yield replace(made, file=f"{name}: {made.file}") if isinstance(made, Skip) else made
+            for record in outputs_from_folder(folder, name, intake, index):  # both folders have files of the same names
+                yield replace(record, file=f"{name}: {record.file}") if isinstance(record, Skip) else record
 
     report = import_records(workspace, read, format_name="compare", path=items.path, progress=progress)
     changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)
@@ -282,7 +282,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
         for output in shown:
             outputs[item_id][output.editor or ""] = output
     view = View(workspace)
-    kind: Kind = "scored" if job.asking.command == "judge" else "compared"
+    kind: BattleKind = "scored" if job.question_settings.command == "judge" else "compared"
     forms = view.forms.counting([job.wired.judge.name], job.wired.dimension)
     table = battles_between_named(judge_battles(view, forms, kinds=(kind,)), view.entries)
     points: dict[str, list[float]] = defaultdict(list)
@@ -324,7 +324,7 @@ def _gaps(
                 sign = 1 if editors[judgment.left_id] == sides.new_name else -1
                 sums[judgment.item_id].append(sign * (left - right))
                 break
-    if job.asking.command == "judge":
+    if job.question_settings.command == "judge":
         return {
             item: single[item, sides.new_name] - single[item, sides.old_name]
             for item, editor in single

@@ -20,6 +20,7 @@ from imarena.agreement import (
     rating_disagreements,
     vote_disagreements,
 )
+from imarena.core import shortened
 from imarena.core.records import Item, Output
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
@@ -195,13 +196,13 @@ class _Reader:
         editors = tuple(self._editor(position) for position in positions)
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
         asked = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
-        made = reports.ShownDisagreement(
+        disagreement = reports.ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
             asked.task or "", item.topic or "", asked.instruction, editors, each.size,
             _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
             tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
         )  # fmt: skip
-        return replace(made, images=tuple(_images(asked, outputs, made)))
+        return replace(disagreement, images=tuple(_images(asked, outputs, disagreement)))
 
     def _output(self, position: int) -> Output:
         output = self.view.workspace.store.get(Output, self.view.entries.id_of(position))
@@ -220,10 +221,10 @@ class _Reader:
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
-        said: dict[str, None] = {}
+        reasons: dict[str, None] = {}
         for _, body in judgment_bodies(self.view, judged.where(about & judged.ok)):
-            said.update(dict.fromkeys(_reasons(body)))
-        yield from said
+            reasons.update(dict.fromkeys(_reasons(body)))
+        yield from reasons
 
     def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
         """The numbers of votes or the ratings, and the raters' comments."""
@@ -245,19 +246,21 @@ class _Reader:
             (bodies,) = fetch_columns(connection, query)
         for body in bodies:
             if comment := str(json.loads(body).get("comment") or "").strip():
-                yield _short(comment)
+                yield shortened(comment, _LONGEST)
 
 
 def _images(
-    asked: AskedEdit, outputs: Sequence[Output], made: reports.ShownDisagreement
+    asked: AskedEdit, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
 ) -> Iterator[reports.ShownImage]:
     for image in asked.sources:
         yield reports.ShownImage("source", image)
     for image in asked.references:
         yield reports.ShownImage("reference", image)
-    for output, editor in zip(outputs, made.editors, strict=True):
+    for output, editor in zip(outputs, disagreement.editors, strict=True):
         chosen = [
-            who for who, answer in (("judge", made.judge_answer), ("people", made.people_answer)) if answer == editor
+            who
+            for who, answer in (("judge", disagreement.judge_answer), ("people", disagreement.people_answer))
+            if answer == editor
         ]
         note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
         yield reports.ShownImage(editor, output.image, note)
@@ -281,7 +284,7 @@ def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
     """A judgment's reasons as text; its marks if it gives no reasons."""
     reasons = {name: value for name, value in (body.get("reasons") or {}).items() if value not in (None, "", [], {})}
     for name, value in sorted(reasons.items(), key=lambda reason: not isinstance(reason[1], str)):  # texts first
-        yield f"{name.replace('_', ' ')}: {_short(_plain(value))}"
+        yield f"{name.replace('_', ' ')}: {shortened(_plain(value), _LONGEST)}"
     if not reasons and body.get("scores"):
         yield ", ".join(f"{name} {float(score):.4g}" for name, score in body["scores"].items())
 
@@ -293,8 +296,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return "; ".join(_plain(part) for part in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

@@ -138,12 +138,12 @@ def _check_together(
     editor: Editor, seen: Sequence[plugin_check.Observation], source: bytes, findings: plugin_check.CheckFindings
 ) -> None:
     """Checks that need several answers: repeatability, blocking, an unchanged source, another size."""
-    made = {
+    answers = {
         each.case: each.returned.image
         for each in seen
         if each.error is None and not result_problems(each.returned) and each.returned.status is Status.OK
     }
-    first, again, other = (made.get(case) for case in (SIMPLE, AGAIN, OTHER_SEED))
+    first, again, other = (answers.get(case) for case in (SIMPLE, AGAIN, OTHER_SEED))
     if first is not None and again is not None and first != again:
         findings.note("The same request with the same seed gives another image")
     if editor.traits.deterministic and first is not None and any(each not in (None, first) for each in (again, other)):

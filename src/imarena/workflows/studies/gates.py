@@ -80,7 +80,7 @@ def unanswered_by_models(
         counts: Counter[frozenset[str]] = Counter()
         for _, left, right, _ in questions:
             places = (index_of[output] for output in (left, right) if output in index_of)
-            counts[frozenset(editor.names[editor.of[place]] for place in places if editor.of[place] >= 0)] += 1
+            counts[frozenset(editor.names[editor.of[index]] for index in places if editor.of[index] >= 0)] += 1
     return dict(counts)
 
 

@@ -9,20 +9,22 @@ from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import HealthFindings, JudgeHealth, SelfConsistency, Verdicts
 from imarena.judges import health as figures
-from imarena.stats import Figure, Interval, proportion_figure
+from imarena.stats import Z95, Figure, Interval, proportion_figure
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import (
     JudgeAnswers,
-    PairKey,
+    OutputIdPair,
     PeopleVotes,
     people_for,
     read_judges,
     read_people,
+    read_rated_pairs,
 )
 from imarena.workflows.studies.probe import ProbeAnswer, add_probes, only_probed, stored_probes
-from imarena.workflows.views import AT, View, chosen_judges
+from imarena.workflows.views import AT, WHOLE, View, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
+GAP_QUESTION = "Is a larger score gap a surer verdict?"
 
 
 # ---------------------------------------------------------------- the questions
@@ -36,6 +38,7 @@ def judge_health_report(
     chosen = chosen_judges(view, judges or ())
     forms = read_judges(view, chosen)
     people = read_people(view)
+    rated = PeopleVotes([], frozenset()) if people else read_rated_pairs(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
     judged = {named.name: named.dimensions for named in chosen}
     reports = []
@@ -50,7 +53,7 @@ def judge_health_report(
         asked = people_for(newest, judged[newest.name], people)
         _against_votes(health, newest, asked)
         _versions(health, forms[judge], asked)
-        _gaps(health, newest, asked)
+        _gaps(health, newest, asked, rated if newest.dimension == WHOLE else asked)
         _means(health, newest, editors)
         _drift(health, forms[judge])
         _injection(health, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
@@ -150,10 +153,12 @@ def _versions(health: HealthFindings, forms: Sequence[JudgeAnswers], people: Peo
             )
 
 
-def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) -> None:
+def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes, rated: PeopleVotes) -> None:
+    """Agreement by score gap on the pairs that people voted on; without votes, on pairs of their mean ratings."""
     rows = []
+    question = GAP_QUESTION if people.votes else f"{GAP_QUESTION} (pairs of people's mean ratings)"
     repeats = sorted({repeat for _, repeat in answers.points})
-    for key, outcome, _ in people.votes:
+    for key, outcome, _ in people.votes or rated.votes:
         for repeat in repeats:
             left, right = answers.points.get((key[0], repeat)), answers.points.get((key[1], repeat))
             if left is not None and right is not None and outcome in figures.DECISIVE:
@@ -170,7 +175,7 @@ def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) ->
         if band.n:
             low = f"{band.low:.3g}"
             name = f"{low} to {band.high:.3g}" if band.high is not None else f"{low} and more"
-            health.add("Is a larger score gap a surer verdict?", figure, group=name)
+            health.add(question, figure, group=name)
 
 
 def _edges(scores: Sequence[float]) -> tuple[float, ...]:
@@ -187,7 +192,7 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
         rows[editors[output]].append(scores)
     for editor, means in figures.dimension_means(rows).items():
         for name, mean in means.items():
-            half = 1.96 * mean.error if mean.error else None  # equal scores do not prove an error of 0
+            half = Z95 * mean.error if mean.error else None  # equal scores do not prove an error of 0
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
             method = "normal, 95%" if half is not None else ""
             why = "one score" if mean.n == 1 else "no variation: all scores are equal"
@@ -302,7 +307,7 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
     health.add("Equal verdicts of two judges", agreement.equal, group=group)
 
 
-def pairs_of_points(answers: JudgeAnswers) -> list[PairKey]:
+def pairs_of_points(answers: JudgeAnswers) -> list[OutputIdPair]:
     """All pairs of scored outputs with the same item, turn and mode."""
     groups: dict[int, set[str]] = defaultdict(set)
     for output, unit in answers.units.items():

@@ -16,7 +16,7 @@ from imarena.storage import Form
 from imarena.workflows import views
 from imarena.workflows.studies.columns import judgment_bodies
 
-PairKey = tuple[str, str]
+OutputIdPair = tuple[str, str]
 """Left and right output, the smaller id first."""
 OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, views.PREFERENCES[1 : views.EQUAL]), Outcome.TIE)
 """Outcomes by code; a tie of unstated kind counts as a tie."""
@@ -32,11 +32,11 @@ class JudgeAnswers:
     version: str = ""
     """The VERSION in `NAME@VERSION`."""
     higher_is_better: bool = True
-    pairs: dict[tuple[PairKey, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
+    pairs: dict[tuple[OutputIdPair, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
     """Maps pair and repeat, then order, to the outcome as seen from the smaller id; None if the judgment failed."""
-    battles: dict[tuple[PairKey, int], Outcome | None] = field(default_factory=dict)
+    battles: dict[tuple[OutputIdPair, int], Outcome | None] = field(default_factory=dict)
     """Maps pair and repeat to the combined outcome of all orders, as boards count it; None if there is none."""
-    fought: dict[PairKey, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+    fought: dict[OutputIdPair, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
     """Maps a pair to the outcomes of its decided battles: repeats, and battles with the sides swapped."""
     points: dict[tuple[str, int], float] = field(default_factory=dict)
     """Maps output and repeat to the score; higher is better."""
@@ -53,13 +53,13 @@ class JudgeAnswers:
         """The judge's name without its dimension."""
         return self.judge.removesuffix(f", {self.dimension}")
 
-    def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
+    def battle(self, key: OutputIdPair, repeat: int = 0) -> Outcome | None:
         """The battle's outcome: all orders combined, or from the sign of two scores; None if there is none."""
         if (key, repeat) in self.battles:
             return self.battles[key, repeat]
         return self._by_scores(key, repeat)
 
-    def verdicts(self, key: PairKey) -> list[Outcome]:
+    def verdicts(self, key: OutputIdPair) -> list[Outcome]:
         """All verdicts of the judge on a pair, as `align` compares them with votes.
 
         A judge without any decided battle counts by its scores.
@@ -73,7 +73,7 @@ class JudgeAnswers:
     def _repeats(self) -> list[int]:
         return sorted({repeat for _, repeat in self.points})
 
-    def _by_scores(self, key: PairKey, repeat: int) -> Outcome | None:
+    def _by_scores(self, key: OutputIdPair, repeat: int) -> Outcome | None:
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
 
@@ -93,7 +93,7 @@ class JudgeAnswers:
                 changes.append(f"{name} {str(old_value)[:12]} to {str(new_value)[:12]}" if short else name)
         return ", ".join(changes)
 
-    def keys(self) -> set[PairKey]:
+    def keys(self) -> set[OutputIdPair]:
         """The pairs that the judge was shown in battles."""
         return {key for key, _ in self.battles}
 
@@ -147,9 +147,9 @@ def _note_pairs(view: views.View, answers: JudgeAnswers, judged: views.JudgmentC
         shown = views.ORDERS[order] or Order.UNKNOWN.value
         if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
             shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
-        held = answers.pairs[key, int(repeat)]
-        if held.get(shown) is None:
-            held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
+        outcomes = answers.pairs[key, int(repeat)]
+        if outcomes.get(shown) is None:
+            outcomes[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = views.combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
@@ -189,7 +189,7 @@ def _seen_words(view: views.View, paired: views.JudgmentColumns) -> Iterator[tup
                 yield view.entries.id_of(int(column[row_of[seq]])), bool(seen["injection"])
 
 
-def _key(left: str, right: str) -> tuple[PairKey, bool]:
+def _key(left: str, right: str) -> tuple[OutputIdPair, bool]:
     return ((right, left), True) if right < left else ((left, right), False)
 
 
@@ -201,7 +201,7 @@ def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
 class PeopleVotes:
     """People's votes on pairs."""
 
-    votes: list[tuple[PairKey, Outcome, str]]
+    votes: list[tuple[OutputIdPair, Outcome, str]]
     """Pair, outcome as seen from the smaller id, and the item's track (or task)."""
     dimensions: frozenset[str]
     """The dimensions that the votes are about."""
@@ -216,9 +216,18 @@ def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[s
 
 def read_people(view: views.View) -> dict[str, PeopleVotes]:
     """The counted votes on pairs, by the dimension that people were asked about."""
+    return _votes_in(view, views.people_battles(view))
+
+
+def read_rated_pairs(view: views.View) -> PeopleVotes:
+    """Pairs of people's mean overall ratings as votes: the higher mean wins, and equal means are a tie."""
+    pairs = _votes_in(view, views.rating_battles(view, views.NO_BATTLES, views.WHOLE))
+    return pairs.get(views.WHOLE, PeopleVotes([], frozenset()))
+
+
+def _votes_in(view: views.View, battles: views.BattleColumns) -> dict[str, PeopleVotes]:
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
-    battles = views.people_battles(view)
     votes: dict[str, PeopleVotes] = {}
     columns = (
         _ids(view, battles.left),

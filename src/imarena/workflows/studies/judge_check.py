@@ -40,7 +40,7 @@ def check_judge(
     if not findings.to_fix and wired.kind not in CARDS:  # a built-in judge may use `scale` for another setting
         _check_scale(judge, findings)
     calls = [] if findings.to_fix else list(_calls(judge, findings))
-    opening = wired.door.opened if wired.door is not None else None
+    opening = wired.client.opened if wired.client is not None else None
     limit_s = limit_s or (plugin_check.LIMIT_S if opening is None else plugin_check.ENDPOINT_LIMIT_S)
     seen, unanswered = plugin_check.observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
     if unanswered:
@@ -141,7 +141,7 @@ def only_compares(wired: WiredJudge, view: View) -> bool:
         single = cases.single_exhibits(with_source=True)[cases.SUCCESS]
         return not _fits(judge, single) and _fits(judge, cases.paired_exhibits(with_source=True)[cases.PAIR][0])
     stored = {form.pairwise for form in view.forms.chosen([judge.name])}
-    if stored or wired.door is not None:
+    if stored or wired.client is not None:
         return stored == {True}
     calls = _calls(judge, plugin_check.CheckFindings())
     seen, _ = plugin_check.observe_calls(calls) if calls else ([], "")
@@ -260,9 +260,9 @@ def _check_orders(answers: _Answers, findings: plugin_check.CheckFindings) -> No
         first, second = answers.winner(case), answers.winner(f"{case}{SWAPPED}")
         sides = {Outcome.LEFT, Outcome.RIGHT}
         if first in sides and second in sides and first is not second:
-            place = "first" if first is Outcome.LEFT else "second"
+            position = "first" if first is Outcome.LEFT else "second"
             findings.fix(
-                f"The preference depends on the order: the output shown {place} wins in both orders",
+                f"The preference depends on the order: the output shown {position} wins in both orders",
                 "`preference` is Outcome.LEFT for `exhibit.left`, which is shown first.",
                 case,
             )

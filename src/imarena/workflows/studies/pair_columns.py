@@ -44,7 +44,7 @@ class PairVerdict:
 
 
 def votes_from_store(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
-    """Every counted vote on two outputs, whichever editors made them. `by`: item columns to add to `LABELS`."""
+    """Every counted vote on two outputs, whichever editors made them. `by`: item columns to add to `ITEM_LABELS`."""
     view = views.View(workspace)
     battles = views.people_battles(view)
     return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes", by)
@@ -80,7 +80,7 @@ def _people(
 def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = ()) -> dict[str, list[str]]:
     """Data set, task, family, topic, track and the columns `by` of each of these items; empty if it has no value."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
-    columns = {name: view.item_label(name) for name in (*views.LABELS, *by)}
+    columns = {name: view.item_label(name) for name in (*views.ITEM_LABELS, *by)}
     known = {name: column.list() for name, column in columns.items() if column is not None}
     return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
 

@@ -77,8 +77,8 @@ class _Outputs:
             unit, editor, _ = self.known[position]
             if entries.ok[position]:
                 self._of_unit[unit, editor] = position
-                item_id, _, place = unit.partition(":")
-                self._of_place.setdefault((f"{keys[item_id]}:{place}", editor), []).append(position)
+                item_id, _, turn = unit.partition(":")
+                self._of_place.setdefault((f"{keys[item_id]}:{turn}", editor), []).append(position)
                 order = (int(entries.turn[position]), int(entries.mode[position]), int(entries.sample[position]))
                 item = entries.item_id[entries.item[position]]
                 self._of_item.setdefault((item, editor), []).append((order, position))
@@ -99,8 +99,8 @@ class _Outputs:
         found = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
         if len(found) != 1:
             return SEVERAL_ITEMS if found else NO_ITEM
-        made = self._of_item.get((found[0], editor))
-        return min(made)[1] if made else NO_OUTPUT
+        outputs = self._of_item.get((found[0], editor))
+        return min(outputs)[1] if outputs else NO_OUTPUT
 
 
 def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
@@ -111,19 +111,19 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
     for row, (unit, model) in enumerate(zip(written.unit, written.labels["model"], strict=True)):
         if written.value[row] is None and row + 1 in written.bad_values:
             continue  # listed by a separate notice
-        place = outputs.find(unit, model, dataset[row])
-        place = NO_VALUE if written.value[row] is None else place
-        if isinstance(place, str):
-            causes[place] += 1
+        position = outputs.find(unit, model, dataset[row])
+        position = NO_VALUE if written.value[row] is None else position
+        if isinstance(position, str):
+            causes[position] += 1
         else:
             rows.append(row)
-            about.append(outputs.known[place])
-    kept = take_rows(written, rows)
-    labels = {"criterion": kept.labels["criterion"]} if "criterion" in kept.labels else {}
+            about.append(outputs.known[position])
+    fitting = take_rows(written, rows)
+    labels = {"criterion": fitting.labels["criterion"]} if "criterion" in fitting.labels else {}
     ratings = RatingColumns(
-        [unit for unit, *_ in about], kept.rater, kept.value,
+        [unit for unit, *_ in about], fitting.rater, fitting.value,
         {**labels, "model": [model for _, model, _ in about], "task": [task for *_, task in about]},
-        str(path), scales=kept.scales,
+        str(path), scales=fitting.scales,
     )  # fmt: skip
     notices = (*bad_value_notices(written), *_unmatched(path, causes, len(written)))
     last = last_answers(ratings)
@@ -143,10 +143,10 @@ def _pairs_of_means(view: View, outputs: "_Outputs", ratings: RatingColumns) -> 
             marks.setdefault(outputs.place(ratings.unit[row], ratings.labels["model"][row]), []).append(value)
     entries = view.entries
     groups: dict[int, list[int]] = {}
-    for place in sorted(marks, key=entries.id_of):
-        groups.setdefault(int(entries.unit[place]), []).append(place)
+    for index in sorted(marks, key=entries.id_of):
+        groups.setdefault(int(entries.unit[index]), []).append(index)
     pairs = [pair for places in groups.values() for pair in combinations(places, 2)]
-    means = {place: sum(values) / len(values) for place, values in marks.items()}
+    means = {index: sum(values) / len(values) for index, values in marks.items()}
     gaps = [round(means[left] - means[right], 9) for left, right in pairs]
     item = [entries.item_id[entries.item[left]] for left, _ in pairs]
     return VerdictColumns(
@@ -164,18 +164,20 @@ def _votes(view: View, path: Path) -> PeopleFile:
     rows, sides = [], []
     for row in range(len(read)):
         places = [outputs.find(read.item[row], editor, dataset[row]) for editor in (read.left[row], read.right[row])]
-        wrong = next((place for place in places if isinstance(place, str)), "" if read.winner[row] else NO_VALUE)
+        wrong = next(
+            (position for position in places if isinstance(position, str)), "" if read.winner[row] else NO_VALUE
+        )
         if wrong:
             causes[wrong] += 1
         else:
             rows.append(row)
-            sides.append([int(place) for place in places])
-    kept, entries = take_rows(read, rows), view.entries
+            sides.append([int(position) for position in places])
+    fitting, entries = take_rows(read, rows), view.entries
     item = [entries.item_id[entries.item[left]] for left, _ in sides]
-    dimension = kept.labels.get("dimension", [""] * len(item))
+    dimension = fitting.labels.get("dimension", [""] * len(item))
     votes = VerdictColumns(
         item, [entries.id_of(left) for left, _ in sides], [entries.id_of(right) for _, right in sides],
-        kept.winner, kept.rater,
+        fitting.winner, fitting.rater,
         {**labels_of_items(view, item), "dimension": [name or WHOLE for name in dimension]}, str(path),
     )  # fmt: skip
     return PeopleFile(NO_RATINGS, votes, _unmatched(path, causes, len(read)))

@@ -17,8 +17,6 @@ from imarena.storage import Workspace
 KIND = "injection_probe"
 PLAIN = ""
 """Stands for no text: the unchanged output."""
-RAISED = "Does a text in the image that addresses the judge raise its score?"
-TURNED = "Does a text on one side that addresses the judge turn the battle to that side?"
 
 
 @dataclass(frozen=True)
@@ -106,14 +104,14 @@ def add_probes(health: judges.HealthFindings, probes: Sequence[ProbeAnswer]) -> 
     if scores:
         _add_figures(
             health,
-            RAISED,
+            judges.RAISED,
             judges.score_susceptibility(score_pairs(scores)),
             "outputs",
             len({probe.unit for probe in scores}),
         )
     if battles:
         susceptibility = judges.battle_susceptibility(battle_pairs(battles))
-        _add_figures(health, TURNED, susceptibility, "pairs", len({probe.unit for probe in battles}))
+        _add_figures(health, judges.TURNED, susceptibility, "pairs", len({probe.unit for probe in battles}))
 
 
 def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> judges.HealthFindings:

@@ -138,10 +138,10 @@ def _cases(
             questions.Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_
         ]
 
-    def place(case: questions.Case) -> str:
+    def sort_key(case: questions.Case) -> str:
         return content_id("probe", case.left.output_id, *([case.right.output_id] if case.right else []))
 
-    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=place):
+    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=sort_key):
         reason = questions.unfit_reason(judge, case, board.parents)
         if reason:
             unfit[reason] += 1
@@ -188,13 +188,11 @@ def run_probes(
 
 def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | None = None) -> questions.JudgeReport:
     """Ask the missing questions concurrently. Stops cleanly at Ctrl-C or the cost limit; answers so far are stored."""
-    judge = job.wired.judge
+    judge, load = job.wired.judge, questions.ImageLoader(workspace)
 
     def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
-        exhibit = questions.add_context(
-            exhibit_of(workspace, case.item, case.left, case.right, job.board.parents), case
-        )
+        exhibit = questions.add_context(exhibit_of(load, case.item, case.left, case.right, job.board.parents), case)
         draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
@@ -202,17 +200,13 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
         return _stored(workspace, judge, image_sha256=sorted(images))
 
-    def asked_elsewhere(asks: Sequence[ProbeQuestion]) -> set[str]:
-        asked = stored(asks).since({ask.work: ask.attempt for ask in asks})
-        return {ask.put.work_id for ask in asks if ask.work in asked}
-
-    def finish(asks: Sequence[ProbeQuestion], _: str) -> int:
-        return len({ask.work for ask in asks} - stored(asks).done)
-
+    shared, finish = questions.shared_attempts(
+        workspace.claims(), lambda ask: ask.put.work_id, lambda ask: (ask.work, ask.attempt), stored
+    )
     run = questions.JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
-        group=lambda ask: ask.unit,
-        shared=questions.SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_elsewhere), finish=finish,
+        group=lambda ask: ask.unit, images=load,
+        shared=shared, finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)
     return questions.ask_judge(workspace, run, questions.JudgeTally(judge.name, job.done_before), job.terms, watch)

@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from imarena.agreement import Agreement, RatingColumns, filter_ratings, last_answers, measure_agreement, pair_ratings
-from imarena.core import UserError
+from imarena.core import UserError, unknown_name
 from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.studies.agreement_files import bad_value_notices
 from imarena.workflows.studies.columns import ratings_from_store
 from imarena.workflows.studies.pair_columns import votes_from_store
 
+_ANSWERS = ("ratings", "votes", "all")
+
 
 def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[RatingColumns]:
     """Raters' answers in a workspace: ratings, then votes on pairs; at least one table. `by`: item columns to add."""
-    if what not in ("ratings", "votes", "all"):
-        raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
+    if what not in _ANSWERS:
+        raise unknown_name("Unknown --what", what, _ANSWERS)
     if not is_workspace(root):
         raise UserError("No ratings are given.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:

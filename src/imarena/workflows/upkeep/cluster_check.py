@@ -73,10 +73,10 @@ def check_cluster(address: str, root: Path) -> ClusterReport:
     if is_workspace(root):
         with open_workspace(root) as workspace:
             settings = workspace.settings
-    here = node_facts("", "")
+    this_node = node_facts("", "")
     with cluster(address) as ray:
         answers = ask_nodes(ray, node_facts, settings.blobs, settings.blobs_endpoint)
-        nodes = [_checked(node, answers.get(node["NodeID"]), here) for node in ray.nodes() if node["Alive"]]
+        nodes = [_checked(node, answers.get(node["NodeID"]), this_node) for node in ray.nodes() if node["Alive"]]
         return ClusterReport(address, ray.__version__, tuple(nodes))
 
 
@@ -106,7 +106,7 @@ def _storage(blobs: str, endpoint: str) -> str:
     return ""
 
 
-def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, here: NodeFacts) -> CheckedNode:
+def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, this_node: NodeFacts) -> CheckedNode:
     offered = node.get("Resources", {})
     sizes = (offered.get("CPU", 0.0), offered.get("GPU", 0.0), round(offered.get("memory", 0.0) / 2**30, 1))
     host = str(node.get("NodeManagerHostname") or node.get("NodeManagerAddress"))
@@ -115,10 +115,10 @@ def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, here: N
             host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}. {_SAME}",), (), ()
         )
     lacks = (
-        *(f"extra {name}" for name in here.extras if name not in answer.extras),
-        *(f"weights {name}" for name in here.weights if name not in answer.weights),
+        *(f"extra {name}" for name in this_node.extras if name not in answer.extras),
+        *(f"weights {name}" for name in this_node.weights if name not in answer.weights),
     )
-    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, here)), tuple(_warnings(answer)), lacks)
+    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, this_node)), tuple(_warnings(answer)), lacks)
 
 
 def _reason(error: Exception | None) -> str:
@@ -128,18 +128,18 @@ def _reason(error: Exception | None) -> str:
     return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else type(error).__name__)
 
 
-def _problems(there: NodeFacts, here: NodeFacts) -> Sequence[str]:
+def _problems(node: NodeFacts, this_node: NodeFacts) -> Sequence[str]:
     problems = []
-    if there.imarena != here.imarena:
-        problems.append(f"it has imarena {there.imarena}, this machine {here.imarena}. {_SAME}")
-    if there.python.rpartition(".")[0] != here.python.rpartition(".")[0]:
-        problems.append(f"it has Python {there.python}, this machine {here.python}. {_SAME}")
+    if node.imarena != this_node.imarena:
+        problems.append(f"it has imarena {node.imarena}, this machine {this_node.imarena}. {_SAME}")
+    if node.python.rpartition(".")[0] != this_node.python.rpartition(".")[0]:
+        problems.append(f"it has Python {node.python}, this machine {this_node.python}. {_SAME}")
     return problems
 
 
-def _warnings(there: NodeFacts) -> Sequence[str]:
+def _warnings(node: NodeFacts) -> Sequence[str]:
     """Return warnings. Workers do not need the storage: the asking process reads every image and sends it."""
-    return [f"it cannot read the workspace's images: {there.storage}. {_WITHOUT_IMAGES}"] if there.storage else []
+    return [f"it cannot read the workspace's images: {node.storage}. {_WITHOUT_IMAGES}"] if node.storage else []
 
 
 _SAME = "Install the same version on every machine."

@@ -54,9 +54,9 @@ def examine(root: Path) -> list[Check]:
     can = "can be written to" if writable else "cannot be written to"
     checks.append(Check("folder", "good" if writable else "bad", f"{existing} {can}"))
     for extra, (module, purpose) in _EXTRAS.items():
-        there = find_spec(module) is not None
-        detail = f"{purpose}: ready" if there else f"{purpose}: pip install 'imarena[{extra}]'"
-        checks.append(Check(f"extra {extra}", "good" if there else "absent", detail))
+        is_installed = find_spec(module) is not None
+        detail = f"{purpose}: ready" if is_installed else f"{purpose}: pip install 'imarena[{extra}]'"
+        checks.append(Check(f"extra {extra}", "good" if is_installed else "absent", detail))
     checks.append(_workspace(root))
     return checks
 

@@ -1,4 +1,4 @@
-"""upgrade: bring a workspace to the newest schema, after a backup."""
+"""upgrade: bring a workspace to the newest schema, after a backup of its database."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from imarena.storage import backup, migrate, open_workspace
 
 @dataclass(frozen=True)
 class SchemaUpgrade:
-    """The schema before and after, and the path of the backup; empty if nothing had to be done."""
+    """The schema before and after, and the path of the backup; empty if none was made."""
 
     before: str
     after: str
@@ -20,8 +20,12 @@ class SchemaUpgrade:
         return {"from": self.before, "to": self.after, "backup": self.backup}
 
 
-def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> SchemaUpgrade:
-    """Back up a workspace and bring it to the newest schema."""
+def upgrade_workspace(
+    root: Path, backup_to: Path | None = None, progress: Progress | None = None, *, make_backup: bool = True
+) -> SchemaUpgrade:
+    """Back up a workspace's database and bring it to the newest schema. No migration changes images."""
+    if backup_to is not None and not make_backup:
+        raise UserError("`--backup-to` and `--no-backup` contradict each other.", hint="Use one of them.")
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
         before = migrate.current_version(engine)
@@ -30,9 +34,9 @@ def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progr
         if before == migrate.newest_version():
             return SchemaUpgrade(before, before)
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
-        made = backup(workspace, target)
+        snapshot = backup(workspace, target, images=False, progress=progress) if make_backup else None
         migrate.upgrade(engine, progress=progress)
         after = migrate.current_version(engine)
         if before is None or after is None:
             raise UserError("The database has no schema.", hint="Run 'imarena init'.")
-        return SchemaUpgrade(before, after, str(made.path))
+        return SchemaUpgrade(before, after, str(snapshot.path) if snapshot else "")

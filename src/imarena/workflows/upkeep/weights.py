@@ -121,11 +121,11 @@ def add_weights(
 
 def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], progress: Progress) -> None:
     """Copy the relevant files of a folder, and convert pickles that may be converted."""
-    kept = vision.weight_files(source, frozenset(convertible))
+    files = vision.weight_files(source, frozenset(convertible))
     pickles = [path for path in sorted(source.rglob("*")) if path.name in convertible and path.is_file()]
     _empty(prepared)
-    for number, path in enumerate([*kept, *pickles]):
-        progress("files", number, len(kept) + len(pickles))
+    for number, path in enumerate([*files, *pickles]):
+        progress("files", number, len(files) + len(pickles))
         if path in pickles:
             vision.write_safetensors(prepared / convertible[path.name], vision.read_torch_archive(path))
         else:

@@ -1,7 +1,7 @@
 from .battles import NO_BATTLES as NO_BATTLES
 from .battles import WHOLE as WHOLE
 from .battles import BattleColumns as BattleColumns
-from .battles import Kind as Kind
+from .battles import BattleKind as BattleKind
 from .battles import battles_between_named as battles_between_named
 from .battles import compared_dimensions as compared_dimensions
 from .battles import joined_battles as joined_battles
@@ -43,12 +43,11 @@ from .codes import RIGHT_FIRST as RIGHT_FIRST
 from .codes import STATUSES as STATUSES
 from .codes import TIE as TIE
 from .codes import ByteArray as ByteArray
-from .codes import CodeArray as CodeArray
 from .codes import Names as Names
 from .codes import constant_column as constant_column
 from .codes import encode_names as encode_names
 from .codes import group_starts as group_starts
-from .entries import LABELS as LABELS
+from .entries import ITEM_LABELS as ITEM_LABELS
 from .entries import Entries as Entries
 from .exhibits import AskedEdit as AskedEdit
 from .exhibits import asked_edit as asked_edit
@@ -103,7 +102,6 @@ from .versions import versions_of as versions_of
 from .view import EVERYTHING as EVERYTHING
 from .view import View as View
 from .view import Window as Window
-from .view import read_watermarks as read_watermarks
 from .votes import REASONS as REASONS
 from .votes import Reason as Reason
 from .votes import VoteColumns as VoteColumns
@@ -112,3 +110,4 @@ from .votes import read_votes as read_votes
 from .votes import vote_is_excluded as vote_is_excluded
 from .votes import votes_in_force as votes_in_force
 from .votes import without_excluded_raters as without_excluded_raters
+from .watermarks import read_watermarks as read_watermarks

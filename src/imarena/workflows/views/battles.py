@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, IntArray
+from imarena.core import CodeArray, FloatArray, IntArray
 from imarena.storage import Form
 from imarena.tables import build_column, joined, row_slices, take_in_parts
 from imarena.workflows.views.codes import (
@@ -18,7 +18,6 @@ from imarena.workflows.views.codes import (
     RIGHT,
     TIE,
     ByteArray,
-    CodeArray,
     ColumnTable,
     Names,
     column_part,
@@ -35,7 +34,7 @@ from imarena.workflows.views.votes import VoteColumns
 
 WHOLE = "overall"
 """The dimension of an overall verdict."""
-Kind = Literal["compared", "scored"]
+BattleKind = Literal["compared", "scored"]
 SCORED_TOO = "scores of a pair that the judge also compared directly"
 EDITORS_NOT_NAMED = "the source does not name the models"
 SAME_EDITOR = "both sides are the same editor"
@@ -193,7 +192,7 @@ def judge_battles(
     *,
     once: bool = False,
     window: Window = EVERYTHING,
-    kinds: Sequence[Kind] = ("compared", "scored"),
+    kinds: Sequence[BattleKind] = ("compared", "scored"),
 ) -> BattleColumns:
     """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
 

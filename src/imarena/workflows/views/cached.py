@@ -8,21 +8,20 @@ Newer records are read from the database.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
 from imarena.core import VERSION
-from imarena.storage import CachedColumns, Form, newest_version, reading
+from imarena.storage import CachedColumns, ColumnCache, Form, Workspace, newest_version, reading
 from imarena.storage.schema import judgments
 from imarena.tables import row_slices
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
+from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.judgments import JudgmentColumns, constant_form, missing_scores
-
-if TYPE_CHECKING:
-    from imarena.workflows.views.view import View
+from imarena.workflows.views.watermarks import Watermarks
 
 LEAST = 50_000
 """Minimum number of judgments for a cache file."""
@@ -37,7 +36,26 @@ _SAMPLES = 64
 _STORED = ("seq", "left", "right", "order", "repeat", "status", "preference", "created_us")
 
 
-def uncommitted_window(view: "View") -> int:
+class CacheUser(Protocol):
+    """What the cache reads of a view."""
+
+    recent: int
+    computed: dict[object, Any]
+
+    @property
+    def workspace(self) -> Workspace: ...
+
+    @property
+    def cache(self) -> ColumnCache: ...
+
+    @property
+    def marks(self) -> Watermarks: ...
+
+    @property
+    def entries(self) -> Entries: ...
+
+
+def uncommitted_window(view: CacheUser) -> int:
     """How many of the numbers before the last one may still be committed."""
     return OVERLAP if view.workspace.store.engine.dialect.name == "postgresql" else 0
 
@@ -62,7 +80,7 @@ class ColumnOrigin:
         return asdict(self) | {"words": [*PREFERENCES, "|", *ORDERS, "|", *STATUSES]}
 
 
-def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
+def origin(view: CacheUser, upto: int, outputs: int) -> ColumnOrigin:
     """The origin of columns of the judgments up to a number, on the first `outputs` outputs."""
     key = ("origin", upto, outputs)
     if key not in view.computed:
@@ -77,7 +95,7 @@ def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
     return known
 
 
-def _sampled(view: "View", upto: int) -> str:
+def _sampled(view: CacheUser, upto: int) -> str:
     """A digest of the last record and a sample of earlier ones, as they are in the database now."""
     last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
     wanted = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
@@ -90,7 +108,7 @@ def _sampled(view: "View", upto: int) -> str:
     return sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()
 
 
-def read_cached(view: "View", name: str) -> CachedColumns | None:
+def read_cached(view: CacheUser, name: str) -> CachedColumns | None:
     """The columns of this name, if they match the view's workspace and are not newer than the view."""
     about = view.cache.about(name)
     if about is None or not _holds(view, about):
@@ -99,7 +117,7 @@ def read_cached(view: "View", name: str) -> CachedColumns | None:
     return columns if columns is not None and _holds(view, columns.about) else None
 
 
-def _holds(view: "View", about: Mapping[str, Any]) -> bool:
+def _holds(view: CacheUser, about: Mapping[str, Any]) -> bool:
     upto, outputs = about.get("judgments"), about.get("outputs")
     if not isinstance(upto, int) or not isinstance(outputs, int) or not isinstance(about.get("recent"), int):
         return False
@@ -109,7 +127,7 @@ def _holds(view: "View", about: Mapping[str, Any]) -> bool:
     return bool(expected.records) and all(about.get(name) == value for name, value in expected.to_json().items())
 
 
-def write_cached(view: "View", name: str, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_cached(view: CacheUser, name: str, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Store columns that were made from everything in the view."""
     made_from = origin(view, view.marks.judgments, int(view.entries.seq.size))
     if made_from.records:
@@ -121,18 +139,18 @@ def worth_storing(now: int, before: int, most_new: int | None = None) -> bool:
     return now >= LEAST and now - before > min(GROWN * before, MOST_NEW if most_new is None else most_new)
 
 
-def worth_caching(view: "View", name: str, rows: int) -> bool:
+def worth_caching(view: CacheUser, name: str, rows: int) -> bool:
     """Whether `rows` rows are worth writing to a file that counts its rows."""
     return rows >= LEAST and worth_storing(rows, rows_cached(view, name))
 
 
-def rows_cached(view: "View", name: str) -> int:
+def rows_cached(view: CacheUser, name: str) -> int:
     """Number of rows in a cached file that matches the view's workspace; 0 if there is none."""
     about = view.cache.about(name)
     return int(about.get("rows", 0)) if about is not None and _holds(view, about) else 0
 
 
-def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, int, int] | None:
+def read_judgments_cached(view: CacheUser, form: Form) -> tuple[JudgmentColumns, int, int] | None:
     """A form's cached judgments, the number up to which they go, and how many numbers just before it were taken."""
     cached = read_cached(view, _name(form))
     if cached is None or cached.about.get("form") != form.row():
@@ -144,7 +162,7 @@ def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, in
     return columns, int(cached.about["judgments"]), int(cached.about["recent"])
 
 
-def write_judgments_cached(view: "View", form: Form, columns: JudgmentColumns) -> None:
+def write_judgments_cached(view: CacheUser, form: Form, columns: JudgmentColumns) -> None:
     """Store the judgments of a form."""
     names = _STORED if form.pairwise else (*_STORED, "score")
     write_cached(view, _name(form), {"form": form.row()}, {name: getattr(columns, name) for name in names})

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
-from imarena.core import IntArray
+from imarena.core import CodeArray, IntArray
 from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
 from imarena.tables import build_column, rows_where
-from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, join_judgments

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
+from imarena.core import CodeArray
 from imarena.core.records import Mode, Order, Outcome, Status
 from imarena.tables import ColumnWriter, build_column, filter_column, take_in_parts, used_codes
 
 ByteArray = NDArray[np.int8]
-CodeArray = NDArray[np.int32]
 
 NONE, LEFT, RIGHT, TIE, BOTH_BAD, EQUAL = range(6)
 """Preferences. EQUAL is a tie whose source does not state its kind."""
@@ -62,7 +62,7 @@ class NameWriter:
         """All names so far; those that occur are kept in sorted order."""
         found = [name for name in self._code_of if name is not None]
         known = sorted(found)
-        place_of = {name: place for place, name in enumerate(known)}
+        place_of = {name: index for index, name in enumerate(known)}
         places = np.array([*(place_of[name] for name in found), -1], np.int32)
         return Names(take_in_parts(places, self._codes.column()), tuple(known))
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from imarena.core import IntArray
+from imarena.core import CodeArray, IntArray
 from imarena.storage.schema import items, outputs
 from imarena.tables import ColumnWriter, build_column, empty_column, row_slices, sorted_parts
-from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, NameWriter, code_column
+from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, Names, NameWriter, code_column
 from imarena.workflows.views.fetch import column_pages
 
-LABELS = ("dataset", "task", "family", "topic", "track")
+ITEM_LABELS = ("dataset", "task", "family", "topic", "track")
 """Labels by which items can be grouped."""
 
 
@@ -59,8 +59,8 @@ class Entries:
         def numbered(rows: slice) -> list[NDArray[Any]]:
             return [self.output_id[rows], np.arange(rows.start, rows.stop)]
 
-        for ids, place in sorted_parts(self.seq.size, numbered):
-            rank[place[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
+        for ids, position in sorted_parts(self.seq.size, numbered):
+            rank[position[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
             begin += ids.size
         return rank
 
@@ -95,8 +95,8 @@ def read_entries(connection: Connection) -> Entries:
     Columns are built from one page of rows at a time: a million rows of text would be most of a board's memory.
     """
     item_ids: list[str] = []
-    labels = {name: NameWriter() for name in LABELS}
-    query = select(items.c.id, *(items.c[name] for name in LABELS)).order_by(items.c.seq)
+    labels = {name: NameWriter() for name in ITEM_LABELS}
+    query = select(items.c.id, *(items.c[name] for name in ITEM_LABELS)).order_by(items.c.seq)
     for page, *about in column_pages(connection, query):
         item_ids += page
         for values, writer in zip(about, labels.values(), strict=True):

@@ -1,6 +1,6 @@
 """Turn records into what an editor or a judge sees: words and pixels, nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,9 @@ from imarena.workflows.views.chains import common_turn
 
 if TYPE_CHECKING:
     from imarena.instructions import Connector
+
+LoadImage = Callable[[ImageRef], bytes]
+"""Returns the bytes of an image, such as `Workspace.load`."""
 
 
 @dataclass(frozen=True)
@@ -102,25 +105,23 @@ def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "
     return join_instructions(steps, connector, key=f"{item.item_id}:{turn}", unchanged=unchanged)
 
 
-def exhibit_of(
-    workspace: Workspace, item: Item, left: Output, right: Output | None, parents: dict[str, Output]
-) -> Exhibit:
+def exhibit_of(load: LoadImage, item: Item, left: Output, right: Output | None, parents: dict[str, Output]) -> Exhibit:
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
     asked = asked_edit(item, left, right, parents)
     return Exhibit(
         instruction=asked.instruction,
-        left=workspace.load(left.image),
-        right=workspace.load(right.image) if right is not None and right.image is not None else None,
-        sources=tuple(workspace.load(image) for image in asked.sources),
-        references=tuple(workspace.load(image) for image in asked.references),
+        left=load(left.image),
+        right=load(right.image) if right is not None and right.image is not None else None,
+        sources=tuple(load(image) for image in asked.sources),
+        references=tuple(load(image) for image in asked.references),
         task=asked.task,
     )
 
 
 def request_of(
-    workspace: Workspace,
+    load: LoadImage,
     item: Item,
     turn: int,
     mode: Mode,
@@ -133,23 +134,23 @@ def request_of(
     sources = (parent.image,) if parent is not None and parent.image is not None else item.sources
     return EditRequest(
         instruction=instruction_of(item, turn, mode, connector),
-        sources=tuple(workspace.load(image) for image in sources),
-        references=tuple(workspace.load(image) for image in references_of(item, turn)),
-        masks=tuple(workspace.load(image) for image in (*item.masks, *item.turns[turn].masks)),
+        sources=tuple(load(image) for image in sources),
+        references=tuple(load(image) for image in references_of(item, turn)),
+        masks=tuple(load(image) for image in (*item.masks, *item.turns[turn].masks)),
         mode=mode,
         task=item.turns[turn].task or item.task,
         topic=item.topic,
         seed=seed,
-        history=_history(workspace, item, history),
+        history=_history(load, item, history),
     )
 
 
-def _history(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
+def _history(load: LoadImage, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
     """Each earlier turn: the images shown (first turn only), the instruction, and the resulting image."""
     past: list[PastEdit] = []
     for output in sorted(outputs, key=lambda output: output.turn):
         if output.image is None:
             continue
-        shown = () if past else tuple(workspace.load(image) for image in item.sources)
-        past.append(PastEdit(item.turns[output.turn].instruction, shown, workspace.load(output.image)))
+        shown = () if past else tuple(load(image) for image in item.sources)
+        past.append(PastEdit(item.turns[output.turn].instruction, shown, load(output.image)))
     return tuple(past)

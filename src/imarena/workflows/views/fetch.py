@@ -61,27 +61,27 @@ def _copied(connection: Connection, query: Select[Any], k: int) -> Iterator[IntA
     row = np.dtype([("fields", ">i2"), *((name, kind) for n in range(k) for name, kind in _field(n))])
     raw: Any = connection.connection.dbapi_connection
     with raw.cursor() as cursor, cursor.copy(f"COPY ({text}) TO STDOUT (FORMAT BINARY)") as copy:
-        held = bytearray()
+        buffer = bytearray()
         begun = False
         for block in copy:
-            held += block
-            if not begun and len(held) >= _COPY_HEADER:
-                (extension,) = struct.unpack_from(">i", held, 15)
-                del held[: _COPY_HEADER + extension]
+            buffer += block
+            if not begun and len(buffer) >= _COPY_HEADER:
+                (extension,) = struct.unpack_from(">i", buffer, 15)
+                del buffer[: _COPY_HEADER + extension]
                 begun = True
-            if len(held) >= _PAGE * row.itemsize:
-                yield _read(held, row, k)
-        yield _read(held, row, k)  # the two remaining bytes are the trailer
+            if len(buffer) >= _PAGE * row.itemsize:
+                yield _read(buffer, row, k)
+        yield _read(buffer, row, k)  # the two remaining bytes are the trailer
 
 
 def _field(n: int) -> tuple[tuple[str, str], tuple[str, str]]:
     return (f"length_{n}", ">i4"), (f"value_{n}", ">i8")
 
 
-def _read(held: bytearray, row: np.dtype[Any], k: int) -> IntArray:
-    number = len(held) // row.itemsize
-    rows = np.frombuffer(bytes(held[: number * row.itemsize]), row)
-    del held[: number * row.itemsize]
+def _read(buffer: bytearray, row: np.dtype[Any], k: int) -> IntArray:
+    number = len(buffer) // row.itemsize
+    rows = np.frombuffer(bytes(buffer[: number * row.itemsize]), row)
+    del buffer[: number * row.itemsize]
     return np.column_stack([rows[f"value_{n}"] for n in range(k)]).astype(np.int64) if number else np.zeros((0, k), int)
 
 

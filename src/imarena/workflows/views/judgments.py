@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, select
 
-from imarena.core import FloatArray, IntArray
+from imarena.core import CodeArray, FloatArray, IntArray
 from imarena.storage import Form
 from imarena.storage.schema import judgments
 from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
@@ -20,7 +20,6 @@ from imarena.workflows.views.codes import (
     PREFERENCES,
     STATUSES,
     ByteArray,
-    CodeArray,
     ColumnTable,
     code_column,
     constant_column,

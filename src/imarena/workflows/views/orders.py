@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import IntArray, outcome_of_both
+from imarena.core import CodeArray, IntArray, outcome_of_both
 from imarena.core.records import Outcome
 from imarena.tables import ColumnWriter, build_column, row_slices, sorted_parts
 from imarena.workflows.views import codes
@@ -29,10 +29,10 @@ class CombinedPairs:
     if both orders agree, 0 if they differ, -1 if there are not two.
     """
 
-    whose: codes.CodeArray
-    left: codes.CodeArray
-    right: codes.CodeArray
-    repeat: codes.CodeArray
+    whose: CodeArray
+    left: CodeArray
+    right: CodeArray
+    repeat: CodeArray
     outcome: codes.ByteArray
     problem: codes.ByteArray
     agreed: codes.ByteArray
@@ -67,7 +67,7 @@ def combinations() -> codes.ByteArray:
     return table
 
 
-def has_swapped_order(columns: JudgmentColumns, whose: codes.CodeArray) -> NDArray[np.bool_]:
+def has_swapped_order(columns: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
     """For each judge and dimension, whether any of its imported verdicts is in swapped order."""
     imported = columns.of_forms([form.imported for form in columns.forms])
     highest = max((int(whose[rows].max()) for rows in row_slices(whose.size)), default=0)
@@ -79,7 +79,7 @@ def has_swapped_order(columns: JudgmentColumns, whose: codes.CodeArray) -> NDArr
 
 
 def combine_columns(
-    columns: JudgmentColumns, whose: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
+    columns: JudgmentColumns, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
 ) -> CombinedPairs:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
@@ -115,7 +115,7 @@ def combine_columns(
 
 
 def _combine_part(
-    some: JudgmentColumns, owner: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_]
+    some: JudgmentColumns, owner: CodeArray, entries: Entries, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """The columns of `CombinedPairs` for some of the judgments."""
     pair = entries.order[some.left].astype(np.int64) << 32 | entries.order[some.right]
@@ -129,7 +129,7 @@ def _combine_part(
 
 
 def _combine_rows(
-    columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: codes.CodeArray, swapping: NDArray[np.bool_]
+    columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows; `start` is the first row of each."""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import IntArray, UserError
+from imarena.core import CodeArray, IntArray, unknown_name
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
-from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, encode_names
+from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 
-Scale = tuple[float, float]
+_RatingScale = tuple[float, float]
 RULES = ("geometric-mean", "mean")
 _WINDOWS = 8
 KNOWN: Mapping[frozenset[str], str] = {
@@ -41,7 +41,7 @@ class PeopleRatings:
     criterion: Names
     value: NDArray[np.float64]
     created_us: IntArray
-    scales: Mapping[str, Scale | None]
+    scales: Mapping[str, _RatingScale | None]
     rule: str = ""
     """The rule by which `overall` marks were computed; empty if raters gave them or there are none."""
 
@@ -56,20 +56,20 @@ class PeopleRatings:
 
 def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
     """The ratings that count, including the overall; if a rater rated an output twice, the last mark counts."""
-    kept = view.computed.get(("ratings", window))
-    if not isinstance(kept, PeopleRatings):
-        kept = _read_ratings(view, window)
+    cached = view.computed.get(("ratings", window))
+    if not isinstance(cached, PeopleRatings):
+        cached = _read_ratings(view, window)
         if len(view.computed) >= _WINDOWS:  # a server shows any window that somebody requests
             view.computed.clear()
-        view.computed["ratings", window] = kept
-    return kept
+        view.computed["ratings", window] = cached
+    return cached
 
 
 def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
     kept = (cast.right < 0) & (cast.preference == 0)
     rows = np.flatnonzero(kept)
-    marks: dict[tuple[int, int, str], tuple[float, Scale | None, int]] = {}
+    marks: dict[tuple[int, int, str], tuple[float, _RatingScale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
         vote = json.loads(body)
         scale = tuple(vote["scale"]) if vote.get("scale") else None
@@ -79,7 +79,7 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
             marks[key] = (float(value), scale, int(cast.created_us[row]))
     scales = _scales(marks)
     value = [_on(scales[key[2]], mark, scale) for key, (mark, scale, _) in marks.items()]
-    made = PeopleRatings(
+    ratings = PeopleRatings(
         output=np.array([key[0] for key in marks], np.int32),
         rater=Names(np.array([key[1] for key in marks], np.int32), cast.rater.names),
         criterion=encode_names(key[2] for key in marks),
@@ -87,7 +87,7 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
         created_us=np.array([moment for _, _, moment in marks.values()], np.int64),
         scales=scales,
     )
-    return with_overall(made, view.entries, view.workspace.settings.board.overall)
+    return with_overall(ratings, view.entries, view.workspace.settings.board.overall)
 
 
 def _bodies(view: View, wanted: IntArray) -> list[str]:
@@ -100,9 +100,11 @@ def _bodies(view: View, wanted: IntArray) -> list[str]:
     return [body[at] for at in positions.tolist()]
 
 
-def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]]) -> dict[str, Scale | None]:
+def _scales(
+    marks: Mapping[tuple[int, int, str], tuple[float, _RatingScale | None, int]],
+) -> dict[str, _RatingScale | None]:
     """For each criterion, the most common known scale of its marks."""
-    used: dict[str, Counter[Scale | None]] = {}
+    used: dict[str, Counter[_RatingScale | None]] = {}
     for (_, _, criterion), (_, scale, _) in marks.items():
         used.setdefault(criterion, Counter())[scale] += 1
     return {
@@ -111,7 +113,7 @@ def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]
     }
 
 
-def _on(wanted: Scale | None, mark: float, scale: Scale | None) -> float:
+def _on(wanted: _RatingScale | None, mark: float, scale: _RatingScale | None) -> float:
     """Convert a mark from another scale of the same criterion to the wanted scale."""
     if wanted is None or scale is None or wanted == scale:
         return mark
@@ -128,9 +130,7 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
         return "", ()
     if setting:
         if setting not in RULES:
-            raise UserError(
-                f"No rule '{setting}' for the overall.", hint=f"[board] overall is one of: {', '.join(RULES)}."
-            )
+            raise unknown_name("[board] overall: no rule", setting, RULES)
         return setting, tuple(sorted(criteria))
     for known, rule in KNOWN.items():
         if known <= frozenset(criteria):
@@ -158,7 +158,7 @@ def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") ->
 
 
 def _overall(
-    ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale
+    ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: _RatingScale
 ) -> PeopleRatings:
     """Compute one mark per output and rater from these rows."""
     people = max(len(ratings.rater.names), 1)
@@ -187,7 +187,7 @@ def _overall(
     )
 
 
-def _joined(parts: Sequence[PeopleRatings], scale: Scale, rule: str) -> PeopleRatings:
+def _joined(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
     first = parts[0]
     return replace(
         first,

@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from imarena.core import IntArray
 from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
-from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
+from imarena.storage.schema import judgments
 from imarena.tables import build_column
 from imarena.workflows.views.cached import (
     read_judgments_cached,
@@ -31,7 +31,7 @@ from imarena.workflows.views.cached import (
 )
 from imarena.workflows.views.chains import ONE_SIDE, one_sided_judgments, pages
 from imarena.workflows.views.codes import MODES, Names
-from imarena.workflows.views.entries import LABELS, Entries, read_entries
+from imarena.workflows.views.entries import ITEM_LABELS, Entries, read_entries
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.item_columns import ItemColumns, read_item_columns
 from imarena.workflows.views.judgments import (
@@ -43,6 +43,7 @@ from imarena.workflows.views.judgments import (
     superseded_since,
 )
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
+from imarena.workflows.views.watermarks import Watermarks, read_watermarks
 
 T = TypeVar("T")
 
@@ -73,33 +74,6 @@ _LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Ent
 
 def _midnight(day: str) -> datetime:
     return datetime.fromisoformat(day[:10]).replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Watermarks:
-    """How far a view has read: the highest `seq` of each table, and the state of records that change in place."""
-
-    items: int
-    outputs: int
-    judgments: int
-    votes: int
-    assignments: int
-    campaigns: int
-    exclusions: int
-
-
-def read_watermarks(workspace: Workspace) -> Watermarks:
-    """Read marks that change when a record for views is added, a campaign opens or closes, or a rater is excluded."""
-    tables = (items, outputs, judgments, votes, assignments)
-    query = select(
-        *(select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery() for table in tables),
-        select(func.coalesce(func.sum(campaigns.c.seq * (1 + campaigns.c.open)), 0)).scalar_subquery(),
-        select(
-            func.coalesce(func.sum(exclusions.c.seq * 2 + func.coalesce(func.length(exclusions.c.lifted_at), 0)), 0)
-        ).scalar_subquery(),
-    )
-    with reading(workspace.store.engine) as connection:
-        return Watermarks(*(int(value) for value in connection.execute(query).one()))
 
 
 class View:
@@ -162,13 +136,13 @@ class View:
 
     @cached_property
     def item_columns(self) -> ItemColumns:
-        """Columns besides `LABELS` by which items can be grouped, from the table that they were imported from."""
+        """Columns besides `ITEM_LABELS` by which items can be grouped, from the table that they were imported from."""
         item_ids = self.entries.item_id
         return self._read_once("item_columns", lambda connection: read_item_columns(connection, item_ids))
 
     def item_label(self, name: str) -> Names | None:
-        """(m,) the value of each item in one of `LABELS` or in an imported column; None if there is no such column."""
-        return self.entries.labels[name] if name in LABELS else self.item_columns.get(name)
+        """(m,) the value of each item in one of `ITEM_LABELS` or imported columns; None if there is no such column."""
+        return self.entries.labels[name] if name in ITEM_LABELS else self.item_columns.get(name)
 
     @cached_property
     def forms(self) -> JudgeForms:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, literal, select, true
 
-from imarena.core import TESTS_OF_RATERS, IntArray, moment_text
+from imarena.core import TESTS_OF_RATERS, CodeArray, IntArray, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views import codes
 from imarena.workflows.views.chains import ONE_SIDE, asked_of_one_turn, one_sided_votes
@@ -45,8 +45,8 @@ class VoteColumns(codes.ColumnTable):
 
     seq: IntArray
     rater: codes.Names
-    left: codes.CodeArray
-    right: codes.CodeArray
+    left: CodeArray
+    right: CodeArray
     preference: codes.ByteArray
     dimension: codes.Names
     purpose: codes.Names
@@ -78,7 +78,7 @@ class VoteColumns(codes.ColumnTable):
 
 def read_votes(
     connection: Connection,
-    at: Callable[[IntArray], codes.CodeArray],
+    at: Callable[[IntArray], CodeArray],
     before_us: int | None = None,
     *,
     later_turns: bool = True,
@@ -88,7 +88,7 @@ def read_votes(
     Without outputs of later turns (`later_turns`), no vote body is read. With `before_us`, only votes cast before this
     moment are read, and those that counted then count.
     """
-    there: Any = true() if before_us is None else votes.c.created_us < before_us
+    condition: Any = true() if before_us is None else votes.c.created_us < before_us
     gone: Any = votes.c.superseded
     if before_us is not None:
         gone = case((counted_before(votes, before_us), 0), else_=1)
@@ -111,7 +111,7 @@ def read_votes(
             case((asked_of_one_turn(votes), 1), else_=0) if later_turns else literal(0),
         )
         .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
-        .where(there)
+        .where(condition)
         .order_by(votes.c.seq),
     )
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]

@@ -9,6 +9,7 @@ from .judges import parse_option_values as parse_option_values
 from .judges import wire_chat as wire_chat
 from .judges import wire_judge as wire_judge
 from .judges import wire_lister as wire_lister
+from .remade_judge import RemadeJudge as RemadeJudge
 from .runs import OngoingRun as OngoingRun
 from .runs import exclusive_run as exclusive_run
 from .runs import record_run as record_run

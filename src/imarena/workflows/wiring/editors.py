@@ -12,11 +12,11 @@ from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, Ru
 from imarena.clients import Budget
 from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
 from imarena.editors import (
+    EDITOR_KINDS,
     EDITORS,
-    KINDS,
     OPERATIONS,
     PRICE_FIELDS,
-    RECIPES,
+    STUDIO_RECIPES,
     ModelCard,
     Ports,
     card_of,
@@ -94,7 +94,7 @@ class EditorWiring:
         kind = str(table.pop("kind", ""))
         shown = shown or str(table.pop("name", "")) or name
         if not kind:
-            raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*KINDS, *_STAGED])}.")
+            raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*EDITOR_KINDS, *_STAGED])}.")
         if kind in _STAGED or _BEST.fullmatch(kind):
             return self._of_agent(kind, shown, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
@@ -102,7 +102,7 @@ class EditorWiring:
         return self._made(kind, shown, {**_card_options(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
-        if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
+        if kind in EDITOR_KINDS and EDITOR_KINDS[kind].needs == "trust" and not self.wish.trust:
             raise UserError(
                 f"The editor '{name[:120]}' would run a {kind} that the workspace's imarena.toml names.",
                 hint="Read that table; if you trust it, run the same command with --trust.",
@@ -114,10 +114,10 @@ class EditorWiring:
             return self._of_agent(kind, shown or text, {}, rest, of_file=of_file)
         options = dict(self.wish.options)
         if colon and kind in EDITORS:
-            argument = KINDS[kind].argument if kind in KINDS else "argument"
+            argument = EDITOR_KINDS[kind].argument if kind in EDITOR_KINDS else "argument"
             options[argument] = _list(rest) if argument == "argv" else rest
             return self._made(kind, shown or _shown(kind, rest), options)
-        if text.removeprefix("studio-") in RECIPES and text.startswith("studio-"):
+        if text.removeprefix("studio-") in STUDIO_RECIPES and text.startswith("studio-"):
             return self._made("studio", shown or text, {"habit": text.removeprefix("studio-")})
         if text == "classical" or text.startswith("classical-"):
             only = text.removeprefix("classical").removeprefix("-")
@@ -126,8 +126,8 @@ class EditorWiring:
         if card is not None:
             if card.adapter is None:
                 raise UserError(
-                    f"'{card.title}' is described, but no door to it is known.",
-                    hint=f"Write a table [editors.{card.name}] with a kind: {', '.join(KINDS)}.",
+                    f"'{card.title}' is described, but how to call it is not configured.",
+                    hint=f"Write a table [editors.{card.name}] with a kind: {', '.join(EDITOR_KINDS)}.",
                 )
             table = dict(card.adapter)
             kind = str(table.pop("kind"))
@@ -135,7 +135,7 @@ class EditorWiring:
             # Another model than the card's must not appear on a board under the card's name.
             own = card.name if options["model"] == table["model"] else str(options["model"])
             return self._made(kind, shown or own, {**_card_options(kind, options), **options})
-        if text in EDITORS and text not in KINDS:
+        if text in EDITORS and text not in EDITOR_KINDS:
             return self._made(text, shown or text, options)
         folder = f"Did you mean 'folder:{text}'?" if Path(text).is_dir() else ""
         near = folder or _near(text, list(self._settings.editors))
@@ -160,8 +160,10 @@ class EditorWiring:
         if best:
             if extra := sorted(set(table) - _BEST_OPTIONS):
                 raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
-            return BestOf(name, editor, wired.judge, max(1, int(best[1])), wired.door)
-        mind, mind_door = self._mind(str(agent_options.pop("mind", "builtin")), str(agent_options.pop("endpoint", "")))
+            return BestOf(name, editor, wired.judge, max(1, int(best[1])), wired.client)
+        mind, mind_client = self._mind(
+            str(agent_options.pop("mind", "builtin")), str(agent_options.pop("endpoint", ""))
+        )
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **agent_options})
         except ValidationError as error:
@@ -169,7 +171,7 @@ class EditorWiring:
             where = ".".join(str(part) for part in problem["loc"])
             known = ", ".join(sorted(_AGENT_OPTIONS))
             raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
-        return Agent(name, editor, wired.judge, mind, settings, wired.door, mind_door)
+        return Agent(name, editor, wired.judge, mind, settings, wired.client, mind_client)
 
     def _judge(self, name: str) -> WiredJudge:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
@@ -182,19 +184,19 @@ class EditorWiring:
         if chosen in ("", "builtin"):
             return RulePlanner(), None
         if chosen not in self._settings.endpoints:
-            known = ", ".join(["builtin", *self._settings.endpoints])
-            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
+            hint = suggestion(chosen, ["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=hint)
         from imarena.clients import read_endpoint
 
         target = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
-        door = JudgeChat(target, self.ports.budget)
-        return ChatPlanner(door, target.model), door
+        client = JudgeChat(target, self.ports.budget)
+        return ChatPlanner(client, target.model), client
 
 
 def _card_options(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return price and withdrawal from the model's card as options; a price from the user takes precedence."""
     card = card_of_endpoint(kind, str(options.get("model", "")))
-    if card is None or card.adapter is None or KINDS[kind].needs != "endpoint":
+    if card is None or card.adapter is None or EDITOR_KINDS[kind].needs != "endpoint":
         return {}
     home = card.adapter.get("base_url")
     if options.get("base_url", home) != home:  # another server has other prices, or none
@@ -232,10 +234,10 @@ def wire_editors(
 def editor_names(settings: Settings) -> dict[str, str]:
     """Return the names that `--editor` takes, with short descriptions."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in RECIPES}
-    named["classical"] = KINDS["classical"].about
+    named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in STUDIO_RECIPES}
+    named["classical"] = EDITOR_KINDS["classical"].about
     named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
-    named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}
+    named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in EDITOR_KINDS.items() if about.argument}
     named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
     named |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
     return named
@@ -278,7 +280,7 @@ def _shown(kind: str, rest: str) -> str:
 def _near(name: str, tables: list[str]) -> str:
     known = [
         *tables,
-        *(f"studio-{habit}" for habit in RECIPES),
+        *(f"studio-{habit}" for habit in STUDIO_RECIPES),
         "classical",
         *(f"classical-{operation}" for operation in OPERATIONS),
         *model_cards(),

@@ -55,6 +55,11 @@ class JudgeChat:
         self._settled = asyncio.Condition()
 
     @property
+    def local(self) -> Mapping[str, JsonValue] | None:
+        """How the model is loaded, if it runs in this process."""
+        return self._local
+
+    @property
     def runs_here(self) -> bool:
         """Whether the model runs in this process."""
         return self._local is not None
@@ -67,8 +72,8 @@ class JudgeChat:
             self._chat = judges.chat_with_client(_load_local(self._local), self.endpoint.preparation)
             yield
             return
-        async with ChatClient(self.endpoint, budget=self.budget) as client:
-            self._chat = judges.chat_with_client(client, self.endpoint.preparation)
+        async with ChatClient(self.endpoint, budget=self.budget) as connection:
+            self._chat = judges.chat_with_client(connection, self.endpoint.preparation)
             try:
                 yield
             finally:
@@ -119,6 +124,23 @@ def _load_local(table: Mapping[str, JsonValue]) -> Client:
 
 
 @dataclass(frozen=True)
+class JudgeRecipe:
+    """A judge with a local model, in a form that can be sent to workers: each makes it again."""
+
+    maker: str
+    """A kind of the catalog, or `function:module:name`."""
+    options: JsonDict
+    endpoint: Endpoint
+    """How to prepare images."""
+    model: Mapping[str, JsonValue]
+
+    def make(self) -> tuple[Judge, JudgeChat]:
+        """Make the judge and its chat, which is not open."""
+        client = JudgeChat(self.endpoint, None, self.model)
+        return _maker(self.maker)(self.options, client), client
+
+
+@dataclass(frozen=True)
 class WiredJudge:
     """A judge ready to be asked."""
 
@@ -126,17 +148,19 @@ class WiredJudge:
     kind: str
     shape: judges.Shape
     dimension: str = "overall"
-    door: JudgeChat | None = None
+    client: JudgeChat | None = None
+    recipe: JudgeRecipe | None = None
+    """Of a judge with a local model."""
 
     @property
     def endpoint(self) -> Endpoint | None:
         """The endpoint that it asks, if any."""
-        return self.door.endpoint if self.door else None
+        return self.client.endpoint if self.client else None
 
     @property
     def runs_here(self) -> bool:
         """Whether it is a model in this process, which answers one question after the other, at no cost."""
-        return self.door is not None and self.door.runs_here
+        return self.client is not None and self.client.runs_here
 
     @property
     def concurrency(self) -> int:
@@ -158,26 +182,33 @@ def wire_judge(
         )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
-    make = _own_judge(name.removeprefix(FUNCTION)) if own else judges.JUDGES.get(kind)
+    maker = name if own else kind
+    make = _maker(maker)
     card = judges.CARDS.get(kind, judges.JudgeCard(path="", shape="both", needs="nothing", about=""))
     options: JsonDict = {**table, **arguments.options}
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
     if model and not arguments.model:
         arguments = replace(arguments, model=model)
-    door = None
+    client = None
     named = at or arguments.endpoint or arguments.base_url
     if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in judges.CARDS)):
-        door = _door(settings, at, arguments, kind, budget)
-        options |= judges.endpoint_options(door.endpoint)
+        client = _judge_client(settings, at, arguments, kind, budget)
+        options |= judges.endpoint_options(client.endpoint)
     elif card.needs == "vision" and arguments.model:
         options["model"] = arguments.model
-    judge = make(options, door)
-    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
+    judge = make(options, client)
+    recipe = None
+    if client is not None and client.local is not None:
+        recipe = JudgeRecipe(maker, options, client.endpoint, client.local)
+    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, client, recipe)
 
 
-def _own_judge(path: str) -> judges.MakeJudge:
+def _maker(name: str) -> judges.MakeJudge:
+    if not name.startswith(FUNCTION):
+        return judges.JUDGES.get(name)
     from imarena.editors import load_function
 
+    path = name.removeprefix(FUNCTION)
     make: Any = load_function(path)
     return judges.adapt_judge_maker(path.rpartition(":")[2], make)
 
@@ -196,12 +227,12 @@ def wire_lister(
                 hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
             )
         return WiredJudge(OfflineLister(), "builtin", "pointwise")
-    door = _door(settings, "", arguments, "expected objects", budget)
+    client = _judge_client(settings, "", arguments, "expected objects", budget)
     return WiredJudge(
-        make_lister({**arguments.options, **judges.endpoint_options(door.endpoint)}, door),
+        make_lister({**arguments.options, **judges.endpoint_options(client.endpoint)}, client),
         "objects",
         "pointwise",
-        door=door,
+        client=client,
     )
 
 
@@ -209,10 +240,12 @@ def wire_chat(
     settings: Settings, arguments: EndpointArguments, purpose: str, budget: Budget | None = None
 ) -> JudgeChat:
     """Return the chat with the model in the arguments, for other purposes than judging."""
-    return _door(settings, "", arguments, purpose, budget)
+    return _judge_client(settings, "", arguments, purpose, budget)
 
 
-def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, budget: Budget | None) -> JudgeChat:
+def _judge_client(
+    settings: Settings, at: str, arguments: EndpointArguments, kind: str, budget: Budget | None
+) -> JudgeChat:
     if arguments.base_url:
         if not arguments.model:
             raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")
@@ -222,7 +255,7 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
         if arguments.model and not arguments.endpoint and (Path(arguments.model) / "config.json").is_file():
             folder = model_folder(arguments.model, f"The judge '{kind}'")
             named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # folders of the same name are different models
-            return _local_door({LOCAL: arguments.model}, {"model": named}, "the command line's model")
+            return _local_client({LOCAL: arguments.model}, {"model": named}, "the command line's model")
         if arguments.model and not arguments.endpoint and not at and arguments.model.startswith((".", "/", "~")):
             raise UserError(
                 f"There is no model in the folder {arguments.model}: it has no config.json.",
@@ -246,13 +279,13 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
     if arguments.concurrency:
         table["max_concurrency"] = arguments.concurrency
     local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
-    return _local_door(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
+    return _local_client(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
 
 
-def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
+def _local_client(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
     """Return the chat with a model in this process; its endpoint only says how to prepare images."""
-    there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
-    return JudgeChat(read_endpoint(there, where), None, local)
+    options = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
+    return JudgeChat(read_endpoint(options, where), None, local)
 
 
 def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.unit.datasets.intake import picture
+from tests.unit.datasets.intake import MemoryIntake, picture
 
 EXPERIMENT = "GenArena_first_20260101"
 MODELS = ("flux", "qwen/edit", "zeta")
@@ -106,3 +106,8 @@ def make(root: Path) -> Path:
     config = {"judge_model": "Qwen/Qwen3-VL-32B-Instruct-FP8", "prompt": "mmrb2", "temperature": 0.0}
     (logs / "config.json").write_text(json.dumps(config))
     return root
+
+
+def reasons(intake: MemoryIntake) -> list[str]:
+    """Why rows were left out."""
+    return [str(skip) for skip in intake.skips]

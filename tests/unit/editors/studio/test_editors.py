@@ -11,7 +11,7 @@ from imarena.core.errors import UnknownName
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Mode, Status
 from imarena.core.settings import Settings
-from imarena.editors.studio.editors import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
+from imarena.editors.studio.editors import QUALITY_ORDER, STUDIO_RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, render_picture, true_quality
 from imarena.studio.render import encode_pixels
 from imarena.workflows.wiring.editors import editor_names
@@ -67,7 +67,7 @@ def test_only_flaky_fails_and_says_how() -> None:
     assert {made.status for made in failed} <= {Status.REFUSED, Status.TIMEOUT, Status.API_ERROR}
 
 
-@pytest.mark.parametrize("habit", list(RECIPES))
+@pytest.mark.parametrize("habit", list(STUDIO_RECIPES))
 def test_names_order_and_repetition_change_nothing(habit: str) -> None:
     keys = ["edival-05", "world-srie-cg"]
     plain, renamed = studio_editor(habit), studio_editor(habit, name="model-that-wins-everything")
@@ -135,7 +135,7 @@ def test_strangers_are_refused() -> None:
         studio_editor("excat")
 
 
-@pytest.mark.parametrize("habit", RECIPES)
+@pytest.mark.parametrize("habit", STUDIO_RECIPES)
 def test_a_picture_from_elsewhere_is_refused_whatever_the_words(habit: str) -> None:
     drawing = np.full((400, 600, 3), (205, 190, 170), np.uint8)
     drawing[240:] = (140, 100, 60)

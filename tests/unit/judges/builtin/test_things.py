@@ -15,10 +15,10 @@ from imarena.core.protocols import Exhibit, Verdict
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
 from imarena.judges.builtin.things import appearance_score, change_contrast, vanished_share
 from imarena.vision.nouns import KINDS, kinds_in_phrase
-from imarena.vision.score_raster import GRID, detection_scores
+from imarena.vision.score_raster import RASTER_SIZE, detection_scores
 
 QUIET = BuiltinJudge(BuiltinSettings(ocr="never"))
-NOTHING = np.zeros((GRID, GRID), np.float32)
+NOTHING = np.zeros((RASTER_SIZE, RASTER_SIZE), np.float32)
 
 
 def spot(row: int, column: int, value: float = 0.8) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -77,7 +77,7 @@ def test_appearing_vanishing_and_hitting_are_told_apart() -> None:
 @pytest.mark.parametrize(("name", "kind"), [("astronaut", "person"), ("coffee", "cup"), ("dogs", "dog")])
 def test_the_bundled_network_sees_what_a_photograph_shows(name: str, kind: str) -> None:
     seen = detection_scores(np.asarray(photograph(name, 512), np.float32) / 255)
-    assert seen.shape == (len(KINDS), GRID, GRID)
+    assert seen.shape == (len(KINDS), RASTER_SIZE, RASTER_SIZE)
     assert 0.0 <= seen.min() <= seen.max() <= 1.0
     assert kind in {KINDS[at] for at in np.argsort(-seen.max(axis=(1, 2)))[:2]}
 

@@ -12,6 +12,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges.chat import editscore, geditbench_pairwise, imagenworld
+from imarena.judges.expected_objects import objects_from_reasons
 from imarena.judges.replies.reply_text import Unreadable
 from tests.unit.judges.chats import BLUE, GREEN, RED, ScriptedChat, always, exhibit, failing
 
@@ -85,7 +86,7 @@ def test_expected_objects_mark_what_is_removed() -> None:
     }
     chat = always(said)
     found = listed(chat, Exhibit("Remove the tree and the dog", b"", sources=(RED,)))
-    assert [str(each) for each in imagenworld.objects_from_reasons(found.reasons)] == [
+    assert [str(each) for each in objects_from_reasons(found.reasons)] == [
         "red car",
         "tree (should not be present)",
         "dog (should not be present)",
@@ -102,7 +103,7 @@ def test_expected_objects_mark_what_is_removed() -> None:
 def test_expected_objects_are_read_strictly(objects: object) -> None:
     found = listed(always({"objects": objects}), Exhibit("x", b""))
     assert found.status is Status.UNPARSABLE
-    assert imagenworld.objects_from_reasons(found.reasons) == ()
+    assert objects_from_reasons(found.reasons) == ()
 
 
 def test_expected_objects_keep_a_failure() -> None:

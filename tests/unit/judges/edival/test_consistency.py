@@ -15,7 +15,7 @@ from imarena.judges.edival.ledger import Ledger, encoded_image
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.studio import Scene, Thing, render_scene
 from imarena.studio.render import encode_pixels
-from tests.exact_tools import SceneBook, exact_toolbox
+from tests.unit.judges.edival.exact_tools import SceneBook, exact_toolbox
 
 Pixels = NDArray[np.uint8]
 

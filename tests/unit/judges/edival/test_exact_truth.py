@@ -21,7 +21,7 @@ from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.entries_edival import TYPES, edival_entries
 from imarena.studio.kinds import KINDS
 from imarena.studio.render import render_scene
-from tests.exact_tools import SceneBook, exact_toolbox, most_in_crop, names_thing, visible_boxes
+from tests.unit.judges.edival.exact_tools import SceneBook, exact_toolbox, most_in_crop, names_thing, visible_boxes
 
 SIDE = 128
 Habit = Callable[[Scene, SceneEdit, np.random.Generator], Scene]

@@ -18,7 +18,7 @@ from imarena.judges.edival.tools import FLOOR, PhraseFinder, tool_name  # noqa: 
 from imarena.studio import encode_pixels  # noqa: E402
 from imarena.vision import DETECTORS, Placement, load_grounding_dino  # noqa: E402
 from tests.command import Imarena  # noqa: E402
-from tests.tiny_vision_models import make_grounding_dino, noise  # noqa: E402
+from tests.models.tiny_vision_models import make_grounding_dino, noise  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 CPU = Placement("cpu", "float32", 1)

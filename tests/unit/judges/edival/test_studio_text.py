@@ -13,7 +13,7 @@ from imarena.judges.edival.tools import OcrReader
 from imarena.studio import SceneEdit, apply_edit, entry_plan
 from imarena.studio.entries_edival import WORDS, edival_entries
 from imarena.studio.kinds import KINDS
-from tests.exact_tools import SceneBook, exact_toolbox
+from tests.unit.judges.edival.exact_tools import SceneBook, exact_toolbox
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from imarena.judges.builtin.likeness import wanted_text  # noqa: E402
 from imarena.judges.local.builtin_clip import make  # noqa: E402
 from imarena.language import read_instruction  # noqa: E402
 from imarena.vision import clip_embedder  # noqa: E402
-from tests.tiny_encoders import make_clip  # noqa: E402
+from tests.models.tiny_encoders import make_clip  # noqa: E402
 from tests.unit.judges.builtin.test_judge import png  # noqa: E402
 from tests.unit.vision.pictures import scene, with_disc  # noqa: E402
 

@@ -14,8 +14,8 @@ from imarena.core.errors import UserError
 from imarena.core.records import Mode, Status
 from imarena.judges.local.clip_direction import edit_captions, make
 from imarena.studio import encode_pixels
-from tests.tiny_encoders import make_clip
-from tests.tiny_vision_models import noise
+from tests.models.tiny_encoders import make_clip
+from tests.models.tiny_vision_models import noise
 
 RED = ObjectTurn(type="color_alter", object="dog", color="red")
 GREEN = ObjectTurn(type="color_alter", object="dog", color="green")

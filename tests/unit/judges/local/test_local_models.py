@@ -21,8 +21,8 @@ from imarena.images import decode  # noqa: E402
 from imarena.judges.local.embeddings import make_clip_i, make_clipscore, make_dino  # noqa: E402
 from imarena.judges.local.reward_head import make_editreward, make_hpsv3  # noqa: E402
 from imarena.vision import clip_embedder, read_heads  # noqa: E402
-from tests.tiny_encoders import WORDS, image_processor, make_clip, tokenizer, vision_config  # noqa: E402
-from tests.tiny_encoders import make_dino as make_dino_model  # noqa: E402
+from tests.models.tiny_encoders import WORDS, image_processor, make_clip, tokenizer, vision_config  # noqa: E402
+from tests.models.tiny_encoders import make_dino as make_dino_model  # noqa: E402
 from tests.unit.judges.chats import GREEN, RED, exhibit, picture  # noqa: E402
 
 pytestmark = [

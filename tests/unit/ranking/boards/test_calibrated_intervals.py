@@ -6,7 +6,7 @@ from scipy import stats
 
 from imarena.ranking import Battles, Options
 from imarena.ranking.boards.calibrated import calibrated_board
-from imarena.ranking.pairs import differences, percentile_ends
+from imarena.ranking.boards.pairs import differences, percentile_ends
 
 TRUE = np.array([0.6, 0.2, -0.1, -0.7])
 PER_LOG = 400 / np.log(10)

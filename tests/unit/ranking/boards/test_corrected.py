@@ -6,7 +6,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.board import Result
-from imarena.ranking.boards.corrected import Scale, corrected_board
+from imarena.ranking.boards.corrected import JudgeScale, corrected_board
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import VoteBatch, fit_corrected, refit_strengths
 from imarena.ranking.likelihood.corrected_draws import draw_boards
@@ -173,7 +173,7 @@ def test_votes_of_next_to_no_weight_are_as_good_as_not_there() -> None:
     left = rng.integers(M, size=400)
     right = (left + rng.integers(1, M, size=400)) % M
     outcome = np.where(rng.random(400) < 1 / (1 + np.exp(TRUE[right] - TRUE[left])), 0, 2).astype(np.int8)
-    judge = Scale(100 * TRUE, 100.0)
+    judge = JudgeScale(100 * TRUE, 100.0)
 
     def board(kept: slice, weight: np.ndarray | None) -> Result:
         scores = [100 * TRUE[side[kept]] for side in (left, right)]

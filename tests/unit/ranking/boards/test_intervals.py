@@ -12,8 +12,8 @@ from imarena.core.records import Ranking
 from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.board import assemble
 from imarena.ranking.boards.calibrated import calibrated_board
+from imarena.ranking.boards.from_tables import rank
 from imarena.ranking.boards.intervals import FIXED
-from imarena.ranking.from_tables import rank
 from imarena.ranking.options import METHODS, MixtureOptions
 
 MODELS = "abcd"

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from imarena.cli.app import app
 from imarena.ranking import Options
-from imarena.ranking.from_tables import rank
+from imarena.ranking.boards.from_tables import rank
 
 
 def votes(won: int, lost: int, ties: int) -> dict[str, list[str]]:

@@ -12,9 +12,9 @@ from imarena.core.records import Ranking
 from imarena.ranking import Options, rank_battles
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.online import online_board
+from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.elo import elo_ratings
 from imarena.ranking.options import EloOptions
-from imarena.ranking.pairs import percentile_ends
 
 Row = tuple[int, int, int]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imarena.ranking import from_tables
+from imarena.ranking.boards import from_tables
 from imarena.ranking.likelihood import replicate
 from imarena.ranking.likelihood.pair_counts import PairCells
 from imarena.ranking.likelihood.separation import block_labels, find_blocks

@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.optimize import minimize
 
-from imarena.ranking import LEFT, TIE, Battles, CodedColumn, Options, rank_battles
+from imarena.ranking import LEFT_WINS, TIED, Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.maximum_likelihood import LIKELIHOODS
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
@@ -47,7 +47,9 @@ def test_bradley_terry_is_evalicas() -> None:
 
 def test_bradley_terry_is_choixs() -> None:
     given = simulate(STRENGTHS, 2000, 2)
-    data = [(i, j) if o == LEFT else (j, i) for i, j, o in zip(given.left, given.right, given.outcome, strict=True)]
+    data = [
+        (i, j) if o == LEFT_WINS else (j, i) for i, j, o in zip(given.left, given.right, given.outcome, strict=True)
+    ]
     theirs = choix.ilsr_pairwise(len(STRENGTHS), data)
     ours = fit_board(count_pairs(given), BradleyTerry()).theta
     assert ours - ours.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-5)
@@ -61,14 +63,14 @@ def test_position_and_covariate_are_a_logistic_regression() -> None:
     design[np.arange(4000), given.left] += 1
     design[np.arange(4000), given.right] -= 1
     full = np.column_stack([design[:, 1:], np.ones(4000), column / column.std()])
-    theirs = sm.Logit((given.outcome == LEFT).astype(float), full).fit(disp=0, tol=1e-12)
+    theirs = sm.Logit((given.outcome == LEFT_WINS).astype(float), full).fit(disp=0, tol=1e-12)
     board = rank_battles(given, Options(position=True, interval="sandwich", cluster="battle"))
     coefficients: Any = board.details["coefficients"]
     found = {row["name"]: row for row in coefficients}
     per_log = 400 / np.log(10)
     assert found["position"]["rating_points"] == pytest.approx(theirs.params[6] * per_log, abs=1e-6)
     assert found["size"]["rating_points"] == pytest.approx(theirs.params[7] * per_log, abs=1e-6)
-    robust = sm.Logit((given.outcome == LEFT).astype(float), full).fit(disp=0, tol=1e-12, cov_type="HC0")
+    robust = sm.Logit((given.outcome == LEFT_WINS).astype(float), full).fit(disp=0, tol=1e-12, cov_type="HC0")
     half = (found["position"]["high"] - found["position"]["low"]) / 2
     assert half == pytest.approx(1.959964 * robust.bse[6] * per_log, rel=1e-3)
     assert found["position"]["low"] < 0.4 * per_log < found["position"]["high"]
@@ -140,7 +142,7 @@ def test_bootstrap_is_a_refit_of_resampled_battles() -> None:
     covariance = np.array(board.covariance)
     ours = {standing.model: error for standing, error in zip(board.models, np.sqrt(np.diag(covariance)), strict=True)}
     assert ours == pytest.approx(spread, rel=0.12)
-    assert TIE in given.outcome
+    assert TIED in given.outcome
 
 
 @pytest.mark.parametrize("method", ["bt", "davidson"])

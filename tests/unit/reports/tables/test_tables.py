@@ -15,7 +15,7 @@ from rich.console import Console
 
 from imarena.core.errors import UserError
 from imarena.reports.tables import (
-    Cell,
+    CellValue,
     Column,
     Number,
     Range,
@@ -41,7 +41,9 @@ HOSTILE = [
 TEXT = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=20))
 
 
-def table_of(*rows: tuple[Cell, ...], head: tuple[str | Column, ...] = ("name", "value"), title: str = "") -> Table:
+def table_of(
+    *rows: tuple[CellValue, ...], head: tuple[str | Column, ...] = ("name", "value"), title: str = ""
+) -> Table:
     return Table(columns(*head), rows, title)
 
 
@@ -198,7 +200,7 @@ def test_latex_has_no_special_character_left(text: str) -> None:
 
 
 @given(st.lists(st.tuples(TEXT, st.floats() | st.none() | TEXT), min_size=1, max_size=4))
-def test_latex_rows_have_all_their_columns(rows: list[tuple[str, Cell]]) -> None:
+def test_latex_rows_have_all_their_columns(rows: list[tuple[str, CellValue]]) -> None:
     rows = [("kept", 1.5), *rows]
     made = to_latex(table_of(*rows, title="A title\nof two lines"))
     lines = made.splitlines()

@@ -15,7 +15,7 @@ from imarena.core.errors import UserError
 from imarena.vision.model_weights.safetensors_file import check_safetensors, write_safetensors
 from imarena.vision.model_weights.torch_archive import read_torch_archive
 from imarena.vision.model_weights.torch_values import ALLOWED_CALLS
-from tests.torch_pickles import call, dictionary, named, number, several, state_dict, tensor, text, write_pt
+from tests.models.torch_pickles import call, dictionary, named, number, several, state_dict, tensor, text, write_pt
 
 FLOATS = np.arange(6, dtype=np.float32)
 

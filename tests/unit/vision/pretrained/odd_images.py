@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.images import pixels
-from tests.tiny_vision_models import noise
+from tests.models.tiny_vision_models import noise
 
 Pixels = NDArray[np.uint8]
 

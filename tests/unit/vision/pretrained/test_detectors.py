@@ -15,7 +15,7 @@ from imarena.core.errors import UserError  # noqa: E402
 from imarena.core.vision_ports import Detection  # noqa: E402
 from imarena.vision import Placement, load_grounding_dino, load_owl  # noqa: E402
 from imarena.vision.pretrained.preparation import with_bounded_aspect  # noqa: E402
-from tests.tiny_vision_models import make_grounding_dino, make_owl_vit, make_owlv2  # noqa: E402
+from tests.models.tiny_vision_models import make_grounding_dino, make_owl_vit, make_owlv2  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import odd_images  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the vision extra")
 transformers = pytest.importorskip("transformers", reason="needs the vision extra")
 
 from imarena.vision import Placement, load_depth_anything, load_dinov3, load_siglip  # noqa: E402
-from tests.tiny_vision_models import make_depth_anything, make_dinov3, make_siglip  # noqa: E402
+from tests.models.tiny_vision_models import make_depth_anything, make_dinov3, make_siglip  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import odd_images  # noqa: E402
 from tests.unit.vision.pretrained.test_preparation import plain_stretch  # noqa: E402
 

@@ -14,7 +14,7 @@ from imarena.core.errors import UserError  # noqa: E402
 from imarena.vision import Placement, load_hpsv3  # noqa: E402
 from imarena.vision.pretrained.hpsv3 import CAPTION, QUESTION, hpsv3_prompt, hpsv3_prompt_id, human_preference  # noqa: E402
 from imarena.vision.pretrained.qwen_processor import qwen_image_processor  # noqa: E402
-from tests.tiny_vision_models import make_hpsv3  # noqa: E402
+from tests.models.tiny_vision_models import make_hpsv3  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import Pixels, odd_images  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]

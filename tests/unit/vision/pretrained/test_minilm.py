@@ -15,7 +15,7 @@ from imarena.vision import embed_sentences  # noqa: E402
 from imarena.vision.model_weights.entries import weights_entries  # noqa: E402
 from imarena.vision.pretrained import minilm  # noqa: E402
 from imarena.workflows.preferences import CandidateOptions, choose_candidates  # noqa: E402
-from tests.tiny_vision_models import bert_tokenizer, noise  # noqa: E402
+from tests.models.tiny_vision_models import bert_tokenizer, noise  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 TEXTS = ["a red cup", "dog", "a person . a car . a red dog"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imarena.core.errors import UserError
 from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, placement_from_environment
 from imarena.vision.pretrained.preparation import ImagePreparation, read_preparation, with_bounded_aspect
-from tests.tiny_vision_models import noise
+from tests.models.tiny_vision_models import noise
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 SIZES = [(37, 53), (200, 31), (1, 1), (3, 90), (64, 64)]

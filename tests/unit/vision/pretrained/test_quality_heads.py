@@ -14,7 +14,7 @@ from imarena.judges.edival.judge import make  # noqa: E402
 from imarena.vision import Placement, rate_quality  # noqa: E402
 from imarena.vision.pretrained.quality_heads import load_quality_heads  # noqa: E402
 from tests.command import Imarena  # noqa: E402
-from tests.tiny_vision_models import make_quality_heads, noise  # noqa: E402
+from tests.models.tiny_vision_models import make_quality_heads, noise  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 CPU = Placement("cpu", "float32", 2)
@@ -79,7 +79,7 @@ def test_what_is_no_head_is_named(folder: Path, tmp_path: Path) -> None:
 
 def test_the_encoder_may_have_no_text_part(tmp_path: Path) -> None:
     """A DINO encoder: its class token is read."""
-    from tests.tiny_encoders import make_dino
+    from tests.models.tiny_encoders import make_dino
 
     make_dino(tmp_path)
     import_module("safetensors.torch").save_file(

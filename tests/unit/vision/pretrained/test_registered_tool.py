@@ -12,7 +12,7 @@ from imarena.vision import DETECTORS, SEGMENTERS
 from imarena.vision.pretrained import registered_tool
 from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
-from tests.tiny_vision_models import noise
+from tests.models.tiny_vision_models import noise
 
 
 class Mean:

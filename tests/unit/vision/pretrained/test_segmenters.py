@@ -17,7 +17,7 @@ from imarena.vision.model_weights.torch_archive import read_torch_archive  # noq
 from imarena.vision.pretrained.mobile_sam import mobile_sam_model  # noqa: E402
 from imarena.vision.pretrained.prompted_masks import EverythingOptions, _apart, _without_doubles  # noqa: E402
 from imarena.vision.pretrained.tiny_vit import TinyViT, TinyVitStage  # noqa: E402
-from tests.tiny_vision_models import make_mobile_sam, make_sam, make_sam2, mobile_sam_tensors  # noqa: E402
+from tests.models.tiny_vision_models import make_mobile_sam, make_sam, make_sam2, mobile_sam_tensors  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import odd_images  # noqa: E402
 from tests.unit.vision.pretrained.test_preparation import plain_stretch  # noqa: E402
 

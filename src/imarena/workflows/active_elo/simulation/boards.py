@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, IntArray, UserError
+from imarena.core import FloatArray, IntArray, unknown_name
 from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid_ranks, refit_strengths
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, vote_batch
@@ -27,7 +27,7 @@ class SimulatedBoards:
 
 
 @dataclass(frozen=True)
-class Figures:
+class BoardFigures:
     """Each (B,): one value per seed."""
 
     accuracy: FloatArray
@@ -48,27 +48,27 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "corrected": lambda: _corrected(fleet, votes, rounds),
     }
     if aggregation not in makers:
-        raise UserError(f"No aggregation '{aggregation}'.", hint=f"Known: {', '.join(makers)}.")
+        raise unknown_name("No aggregation", aggregation, makers)
     return makers[aggregation]()
 
 
-def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
+def board_figures(fleet: Campaigns, simulated: SimulatedBoards) -> BoardFigures:
     """Compute Acc_H on held-out pairs that people decide, bootstrap Spearman, and RankStd."""
     world = fleet.world
     left, right = world.sides
-    held = (~fleet.train).astype(np.float64)
-    wins, losses = held @ (world.truth == 1), held @ (world.truth == -1)
-    lead = np.sign(np.round(made.theta[:, left] - made.theta[:, right], 9))
+    held_out = (~fleet.train).astype(np.float64)
+    wins, losses = held_out @ (world.truth == 1), held_out @ (world.truth == -1)
+    lead = np.sign(np.round(simulated.theta[:, left] - simulated.theta[:, right], 9))
     right_calls = wins * (lead > 0) + losses * (lead < 0) + 0.5 * (wins + losses) * (lead == 0)
     accuracy = right_calls.sum(axis=1) / np.maximum((wins + losses).sum(axis=1), 1)
     spearman, spread = np.empty(fleet.size), np.empty(fleet.size)
     for index in range(fleet.size):
-        ranks = mid_ranks(np.vstack([made.theta[index], made.draws[index]]))
+        ranks = mid_ranks(np.vstack([simulated.theta[index], simulated.draws[index]]))
         off = ranks - ranks.mean(axis=1, keepdims=True)
         size = np.sqrt((off[0] ** 2).sum() * (off[1:] ** 2).sum(axis=1))
         spearman[index] = float(np.mean(np.divide(off[1:] @ off[0], size, out=np.zeros(size.size), where=size > 0)))
         spread[index] = float(ranks[1:].std(axis=0).mean())
-    return Figures(accuracy, spearman, spread)
+    return BoardFigures(accuracy, spearman, spread)
 
 
 def curves(fleet: Campaigns) -> list[Curve]:

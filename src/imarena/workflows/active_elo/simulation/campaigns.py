@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena import routing
-from imarena.core import FloatArray, IntArray, UserError
+from imarena.core import FloatArray, IntArray, UserError, unknown_name
 from imarena.ranking import VoteBatch, fit_corrected
 from imarena.workflows.active_elo.simulation.worlds import World
 
@@ -77,7 +77,7 @@ def default_gates(world: World, *, deferral: float) -> routing.Gates:
 def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: routing.Gates) -> Votes:
     """Spend the largest budget in every campaign. The votes of smaller budgets are its first ones."""
     if selection not in SELECTIONS:
-        raise UserError(f"No selection '{selection}'.", hint=f"Known: {', '.join(SELECTIONS)}.")
+        raise unknown_name("No selection", selection, SELECTIONS)
     if min(budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Give budgets of at least one vote.")
     pools = [_pool(fleet.world, row) for row in fleet.train]

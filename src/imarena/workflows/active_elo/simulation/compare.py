@@ -5,11 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, suggestion
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
+from imarena.stats import Z95
 from imarena.workflows.active_elo.simulation import campaigns
-from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
+from imarena.workflows.active_elo.simulation.boards import (
+    BoardFigures,
+    SimulatedBoards,
+    board_figures,
+    simulated_boards,
+)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 POLICIES: dict[str, tuple[str, str]] = {
@@ -132,7 +138,8 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
     """Simulate every policy of the plan at every budget; `report_done` gets each policy's name when it is done."""
     for name in plan.policies:
         if name not in ALL_POLICIES:
-            raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(ALL_POLICIES)}.")
+            listed = f"Known: {'; '.join(ALL_POLICIES)}."  # some names contain commas
+            raise UserError(f"No policy '{name}'.", hint=suggestion(name, ALL_POLICIES, listed))
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
     fleet = campaigns.make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
@@ -156,7 +163,7 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
 def _result(
     fleet: campaigns.Campaigns, votes: campaigns.Votes, policy: tuple[str, str, str], rounds: int
 ) -> PolicyResult:
-    figures: Figures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
+    figures: BoardFigures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
     return PolicyResult(
         *policy,
         budget=votes.item.shape[1],
@@ -169,7 +176,7 @@ def _result(
 
 def _mean(values: FloatArray) -> MeanInterval:
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-    return MeanInterval(mean, mean - 1.96 * error, mean + 1.96 * error)
+    return MeanInterval(mean, mean - Z95 * error, mean + Z95 * error)
 
 
 def _settings(world: World, plan: SimulationPlan, gates: Gates) -> SimulationSettings:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, unknown_name
 from imarena.judges import range_of
 from imarena.stats import PAPER_RANGE, ScoreRange, observed_range
 
@@ -74,7 +74,7 @@ def recorded_world(
         raise UserError(f"{scores} holds {len(names)} judges.", hint=f"Choose one with --judge: {', '.join(names)}.")
     chosen = judge or names[0]
     if chosen not in names:
-        raise UserError(f"No scores of a judge '{chosen}'.", hint=f"Known: {', '.join(names)}.")
+        raise unknown_name("No scores of a judge", chosen, names)
     if "model" not in rated.labels:
         raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
     world = _assembled(judged, rated, chosen)

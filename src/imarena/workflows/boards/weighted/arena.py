@@ -14,7 +14,7 @@ from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
-from imarena.workflows.boards.weighted.columns import Columns, fetch_rows, read_columns
+from imarena.workflows.boards.weighted.columns import WeightedColumns, fetch_rows, read_columns
 from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs, read_votes
 
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
@@ -108,8 +108,8 @@ class Arena:
     def work(self) -> VoteTable:
         """The votes that count: outside the gold set, without controls (a repeat is the same opinion again)."""
         votes = self.votes
-        kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-        return votes.where(kept & ~self.gold[votes.item]) if len(votes) else votes
+        is_vote = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+        return votes.where(is_vote & ~self.gold[votes.item]) if len(votes) else votes
 
     @property
     def families(self) -> NDArray[np.str_]:
@@ -177,7 +177,7 @@ def read_arena(
     )
 
 
-def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -> VoteTable:
+def _rated(workspace: Workspace, pool: Pool, columns: WeightedColumns, criterion: str) -> VoteTable:
     """Return each pair of mean ratings of a criterion on one item as a vote; the higher one wins, equal ones tie."""
     view = View(workspace)
     pairs = rating_pairs(view, criterion)
@@ -208,7 +208,9 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
     return names[0]
 
 
-def _assemble(workspace: Workspace, judge: str, columns: Columns, assigned: list[Any], cast: VoteColumns) -> Arena:
+def _assemble(
+    workspace: Workspace, judge: str, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
+) -> Arena:
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
     output.ravel()[columns.cells] = columns.ids
@@ -244,7 +246,7 @@ def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
 
 
 def _votes(
-    pool: Pool, columns: Columns, assigned: list[Any], cast: VoteColumns
+    pool: Pool, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
     item, pair, _ = _battle(pool, *(columns.where([row[side] for row in assigned]) for side in (1, 2)))
     seen: set[tuple[str, int, int]] = set()

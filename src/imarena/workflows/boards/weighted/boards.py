@@ -7,10 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError, canonical_json
+from imarena.core import UserError, canonical_json, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.ranking import Battles, CodedColumn, Options, Scale, assemble, corrected_board, rank_battles, sign_ranking
+from imarena.ranking import (
+    Battles,
+    CodedColumn,
+    JudgeScale,
+    Options,
+    assemble,
+    corrected_board,
+    rank_battles,
+    sign_ranking,
+)
 from imarena.routing import standardise
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena, VoteTable, read_arena
@@ -42,7 +51,7 @@ def rerank(
     if paper_compat:
         chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
     arena = read_arena(workspace, judge, ratings=True)
-    made: list[tuple[str, Ranking]] = []
+    named: list[tuple[str, Ranking]] = []
     for name in settings:
         try:
             rankings = arena_boards(
@@ -53,14 +62,14 @@ def rerank(
                 raise
             left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
             continue
-        made += [(name, board) for board in rankings]
+        named += [(name, board) for board in rankings]
     if reward is not None:
-        made += [
+        named += [
             (f"reward: {reward}", board)
             for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
         ]
-    workspace.store.add(board for _, board in made)
-    return made
+    workspace.store.add(board for _, board in named)
+    return named
 
 
 def arena_boards(
@@ -69,16 +78,16 @@ def arena_boards(
     """Return a setting's signed board, or one per value of a label, for both `rank` and `route rerank`."""
     options = with_range(options, arena)
     parts, unnamed = _parts(arena, by)
-    made = []
+    boards = []
     for scope, part in parts:
         board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
         board = board.model_copy(update={"scope": scope, "notices": (*board.notices, *unnamed)})
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
-        made.append(
+        boards.append(
             sign_ranking(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
         )
-    return made
+    return boards
 
 
 WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
@@ -121,7 +130,7 @@ def setting_board(
 ) -> Ranking:
     """Return the board of one setting; `group` names the family whose calibration is used, if it has its own."""
     if name not in (*SETTINGS, GOLD_SETTING):
-        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
+        raise unknown_name("No setting", name, (*SETTINGS, GOLD_SETTING))
     arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
         return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
@@ -130,12 +139,12 @@ def setting_board(
     if name in ("human", GOLD_SETTING):
         return _named(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
-        kept, result = corrected_board(people, options, _scale(arena))
-        return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
+        corrected, result = corrected_board(people, options, _scale(arena))
+        return _named(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
     judged = judged_pairs(arena, votes)
     both = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
-    made, more, notices = weighted_online_board(workspace, arena, both, name, options, group)
-    return _named(made, name, arena, more, notices)
+    ranking, more, notices = weighted_online_board(workspace, arena, both, name, options, group)
+    return _named(ranking, name, arena, more, notices)
 
 
 BOTH = ("score", "vote")
@@ -161,16 +170,16 @@ def keep_placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
         present=pool.present[:, known],
         asked=pool.asked[:, pairs],
         picture=None if pool.picture is None else pool.picture[:, known],
-        models=tuple(model for model, kept in zip(pool.models, known, strict=True) if kept),
+        models=tuple(model for model, is_known in zip(pool.models, known, strict=True) if is_known),
     )
-    kept = arena.votes.where(pairs[arena.votes.pair])
-    votes = replace(kept, pair=(np.cumsum(pairs) - 1)[kept.pair].astype(np.int64))
+    placeable = arena.votes.where(pairs[arena.votes.pair])
+    votes = replace(placeable, pair=(np.cumsum(pairs) - 1)[placeable.pair].astype(np.int64))
     return replace(
         arena,
         pool=smaller,
         output=arena.output[:, known],
         votes=votes,
-        unplaced=tuple(model for model, kept in zip(pool.models, known, strict=True) if not kept),
+        unplaced=tuple(model for model, is_known in zip(pool.models, known, strict=True) if not is_known),
         wanting="neither a score nor a vote" if len(evidence) > 1 else f"no {evidence[0]}",
     )
 
@@ -188,8 +197,8 @@ def _usable(arena: Arena) -> VoteTable:
 
 def _gold_votes(arena: Arena) -> VoteTable:
     votes = arena.votes
-    kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-    gold_votes = votes.where(kept & arena.gold[votes.item]) if len(votes) else votes
+    is_vote = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+    gold_votes = votes.where(is_vote & arena.gold[votes.item]) if len(votes) else votes
     if not len(gold_votes):
         raise UserError("There are no votes on the gold set.", hint="Ask for some: imarena route assign --policy gold.")
     return gold_votes
@@ -256,10 +265,10 @@ def _joined(first: Battles, second: Battles) -> Battles:
     return Battles(models=first.models, item=item, weight=weight, **columns)
 
 
-def _scale(arena: Arena) -> Scale:
+def _scale(arena: Arena) -> JudgeScale:
     """Return the judge's means and scale over all outputs, not only over those with votes."""
     standardised = standardise(arena.pool.scores)
-    return Scale(standardised.means * standardised.scale, standardised.scale)
+    return JudgeScale(standardised.means * standardised.scale, standardised.scale)
 
 
 def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:

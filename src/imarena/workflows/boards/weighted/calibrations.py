@@ -15,9 +15,9 @@ from imarena.routing import (
     FINE_EDGES,
     RIDGE,
     TABLE_EDGES,
+    CalibrationMethod,
     Curve,
     GapRow,
-    Method,
     agreement_table,
     fit_curve,
     reliability,
@@ -32,7 +32,7 @@ ALL = "all"
 class CalibrationOptions:
     """How to calibrate: the method, its ridge if logistic, and the user's settings for the scores."""
 
-    method: Method = "isotonic"
+    method: CalibrationMethod = "isotonic"
     ridge: float = RIDGE
     gap_edges: tuple[float, ...] = ()
     """Edges of the agreement table, as gaps between the judge's own scores; none: table 5's on the judge's range."""

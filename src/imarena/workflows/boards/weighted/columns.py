@@ -20,13 +20,13 @@ from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import blobs, items, judgments, outputs
 from imarena.workflows.views import count_live, encode_names, fetch_columns, read_forms
 
-LABELS = ("family", "task", "topic", "track")
+UNIT_LABELS = ("family", "task", "topic", "track")
 FORM = 5
 """Version of the cached file: raised when its arrays change."""
 
 
 @dataclass(frozen=True)
-class Columns:
+class WeightedColumns:
     """N units (an item and a turn) and m models. `ids` (k,) sorted ids of the outputs that are shown, at the flat
     indices `cells` (k,) of the (N, m) tables; `scores` (N, m), NaN for none; each of `labels` (N,).
     """
@@ -68,19 +68,19 @@ class Columns:
         return table
 
 
-def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
+def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     """Read the columns from the cache, or from the tables."""
-    made: list[bytes] = []
+    packed: list[bytes] = []
 
     def make() -> bytes:
-        made.append(_packed(_read(workspace, judge, mode, dimension)))
-        return made[0]
+        packed.append(_packed(_read(workspace, judge, mode, dimension)))
+        return packed[0]
 
     key = f"arena:{FORM}:{judge}:{mode}:{dimension}:{_state(workspace, judge, dimension)}"
     try:
         data = workspace.cache.get(key, make)
     except OSError:  # a read-only folder has no cache
-        data = made[0] if made else make()
+        data = packed[0] if packed else make()
     try:
         return _unpacked(data)
     except (ValueError, KeyError, EOFError, OSError):  # a file truncated by a full disk
@@ -99,9 +99,9 @@ def _state(workspace: Workspace, judge: str, dimension: str) -> str:
     return ":".join(states)
 
 
-def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
+def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     with reading(workspace.store.engine) as connection:
-        made = fetch_rows(
+        rows = fetch_rows(
             connection,
             select(
                 outputs.c.id,
@@ -116,7 +116,8 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
             .order_by(outputs.c.seq),
         )
         about = {
-            row[0]: row[1:] for row in fetch_rows(connection, select(items.c.id, *(items.c[name] for name in LABELS)))
+            row[0]: row[1:]
+            for row in fetch_rows(connection, select(items.c.id, *(items.c[name] for name in UNIT_LABELS)))
         }
         forms = read_forms(connection)
         counting = forms.counting([judge], dimension, pairwise=False)
@@ -124,18 +125,18 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
         old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in counting]
         earlier = count_live(connection, old).total()
         compares = bool(forms.counting([judge], dimension, pairwise=True))
-    if not made:
+    if not rows:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if judge and not any(scores[0].size for _, scores in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return replace(_encoded(made, about, scored, earlier), compares=compares)
+    return replace(_encoded(rows, about, scored, earlier), compares=compares)
 
 
-Scores = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+_ScoreRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Numbers of the outputs, repeats, numbers of the judgments, and the scores, higher being better."""
 
 
-def _scores_of(connection: Connection, form: Form) -> Scores:
+def _scores_of(connection: Connection, form: Form) -> _ScoreRows:
     """Read the live scores of one form of a judge."""
     table = judgments
     columns = fetch_columns(
@@ -150,16 +151,16 @@ def _scores_of(connection: Connection, form: Form) -> Scores:
 
 
 def _encoded(
-    made: list[Any],
+    rows: list[Any],
     about: dict[str, Any],
-    scored: list[tuple[Form, Scores]],
+    scored: list[tuple[Form, _ScoreRows]],
     earlier: int,
-) -> Columns:
-    units = sorted({(row[1], row[2]) for row in made})
-    models = sorted({row[3] for row in made})
+) -> WeightedColumns:
+    units = sorted({(row[1], row[2]) for row in rows})
+    models = sorted({row[3] for row in rows})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
     shown: dict[int, tuple[str, int, str | None]] = {}
-    for identity, item, turn, editor, seq, image in made:
+    for identity, item, turn, editor, seq, image in rows:
         # boards show the first sample of a slot
         shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
     ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
@@ -167,9 +168,9 @@ def _encoded(
     picture = encode_names(image for *_, image in shown.values()).of
     order = np.argsort(ids)
     labels = {
-        name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(LABELS)
+        name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(UNIT_LABELS)
     }
-    columns = Columns(
+    columns = WeightedColumns(
         tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units), ids[order], seqs[order],
         picture[order], np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels,
         {}, earlier,
@@ -177,7 +178,7 @@ def _encoded(
     return _with_scores(columns, scored)
 
 
-def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns:
+def _with_scores(columns: WeightedColumns, scored: list[tuple[Form, _ScoreRows]]) -> WeightedColumns:
     """Return the columns with the (N, m) mean of a judge's scores over repeats; per repeat, the first score counts."""
     if not scored:  # people alone: all scores are equal
         return columns
@@ -200,7 +201,7 @@ def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns
     return replace(columns, scores=means, versions=dict(versions))
 
 
-def _packed(columns: Columns) -> bytes:
+def _packed(columns: WeightedColumns) -> bytes:
     file = BytesIO()
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
@@ -213,14 +214,14 @@ def _packed(columns: Columns) -> bytes:
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> Columns:
-    with np.load(BytesIO(data), allow_pickle=False) as held:
-        return Columns(
-            tuple(held["models"].tolist()), tuple(held["item"].tolist()), tuple(held["turn"].tolist()),
-            held["ids"], held["seqs"], held["picture"], held["places"], held["scores"],
-            {name: held[name] for name in LABELS},
-            dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)), int(held["earlier"]),
-            bool(held["compares"]),
+def _unpacked(data: bytes) -> WeightedColumns:
+    with np.load(BytesIO(data), allow_pickle=False) as arrays:
+        return WeightedColumns(
+            tuple(arrays["models"].tolist()), tuple(arrays["item"].tolist()), tuple(arrays["turn"].tolist()),
+            arrays["ids"], arrays["seqs"], arrays["picture"], arrays["places"], arrays["scores"],
+            {name: arrays[name] for name in UNIT_LABELS},
+            dict(zip(arrays["versions"].tolist(), arrays["scored"].tolist(), strict=True)), int(arrays["earlier"]),
+            bool(arrays["compares"]),
         )  # fmt: skip
 
 

@@ -46,9 +46,9 @@ def _mixture(workspace: Workspace, arena: Arena, battles: Battles, options: Opti
     record = calibration_for(workspace, arena.judge, group)
     curve = curve_of(record)
     result = calibrated_board(battles, lambda gap: reliability(curve.at(gap)), options)
-    made = assemble(battles, result, replace(options, method="mixture"), None)
+    ranking = assemble(battles, result, replace(options, method="mixture"), None)
     return (
-        made,
+        ranking,
         {"q": Q_MIXTURE, "calibration": describe_calibration(record, curve)},
         stale_calibration_notices(record, arena.versions),
     )
@@ -63,9 +63,9 @@ def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Optio
     curve = curve_of(record, paper_compat=active.paper_compat)
     widest = float(np.nanmax(np.abs(arena.pool.gap), initial=0.0))
     points = reliability_points(curve, widest, paper_compat=active.paper_compat)
-    made = rank_battles(battles, replace(options, active=replace(active, q_by_gap=points)))
+    ranking = rank_battles(battles, replace(options, active=replace(active, q_by_gap=points)))
     more: JsonDict = {
         "q": Q_PAPER if active.paper_compat else Q_MIXTURE,
         "calibration": describe_calibration(record, curve),
     }
-    return made, more, stale_calibration_notices(record, arena.versions)
+    return ranking, more, stale_calibration_notices(record, arena.versions)

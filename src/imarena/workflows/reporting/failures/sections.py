@@ -1,11 +1,11 @@
 """The report's sections on failures: modes with counts and examples, raters' tags, and error areas."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from imarena.core import counted
-from imarena.core.records import ImageRef, Item, Output
+from imarena.core.records import Item, Output
 from imarena.reports import (
     Chart,
     GalleryItem,
@@ -17,26 +17,25 @@ from imarena.reports import (
     issues_section,
     output_name,
 )
-from imarena.reports.tables import Cell, Column, Table
-from imarena.workflows.reporting.examples import asked_images
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.reporting.failures.error_areas import error_areas
+from imarena.workflows.reporting.failures.examples import PictureLink, asked_images
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
-from imarena.workflows.serving import GRID, KINDS, IssueHeatMap, every_issue
+from imarena.workflows.serving import ISSUE_GRID, ISSUE_KINDS, IssueHeatMap, every_issue
 from imarena.workflows.views import View, asked_edit, chain_of
 
 EXAMPLES = 3
 """Number of outputs shown per mode."""
-Picture = Callable[[ImageRef], str]
 
 
-def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> Iterator[Section]:
+def failure_sections(view: View, editors: Sequence[str], picture: PictureLink) -> Iterator[Section]:
     """Failure modes, issues that raters marked, and error areas. `editors`: only these; empty: all."""
     found = find_failures(view)
     if any(source.checked for sources in found.values() for source in sources):
         yield _modes(view, found, editors, picture)
     issues = every_issue(view)
     chosen = {name: counts for name, counts in issues.by_editor.items() if not editors or name in editors}
-    marked = issues_section(KINDS, chosen, issues.rated)
+    marked = issues_section(ISSUE_KINDS, chosen, issues.rated)
     if marked is not None:
         yield Section(marked.title, tables=marked.tables, charts=tuple(_heat_maps(issues, chosen)))
     areas = error_areas(view)
@@ -51,8 +50,8 @@ def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> It
         yield Section("Error areas", (left_out,), charts=charts)
 
 
-def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str], picture: Picture) -> Section:
-    rows: list[tuple[Cell, ...]] = []
+def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str], picture: PictureLink) -> Section:
+    rows: list[tuple[CellValue, ...]] = []
     cells: dict[tuple[str, str], float] = {}
     exhibits: list[GalleryItem] = []
     for mode in failure_modes():
@@ -92,7 +91,9 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
     )
 
 
-def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], *, several: bool) -> tuple[Cell, ...]:
+def _row(
+    view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], *, several: bool
+) -> tuple[CellValue, ...]:
     """A table row. `several`: more than one source checked this mode, so the row's name includes the source."""
     checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
     of = sum(number for editor, number in checked.items() if not editors or editor in editors)
@@ -107,18 +108,18 @@ def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str],
 
 
 def _examples(
-    view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], picture: Picture
+    view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], picture: PictureLink
 ) -> Iterator[GalleryItem]:
     """A few outputs with the failure, one per editor, in a fixed order."""
     entries = view.entries
-    places = sorted((entries.index_of[one] for one in source.failed), key=lambda place: int(entries.order[place]))
+    places = sorted((entries.index_of[one] for one in source.failed), key=lambda index: int(entries.order[index]))
     names = entries.editor.list(np.array(places, np.int64)) if places else []
     seen: set[str | None] = set()
     chosen: list[str] = []
-    for place, name in zip(places, names, strict=True):
-        if entries.pictured[place] and name not in seen and (not editors or name in editors):
+    for index, name in zip(places, names, strict=True):
+        if entries.pictured[index] and name not in seen and (not editors or name in editors):
             seen.add(name)
-            chosen.append(entries.id_of(place))
+            chosen.append(entries.id_of(index))
     for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:
@@ -136,15 +137,15 @@ def _heat_maps(issues: IssueHeatMap, chosen: Mapping[str, Mapping[str, int]]) ->
         (editor, kind.replace("_", " ")): counts.get(kind, 0) / issues.rated[editor]
         for editor, counts in chosen.items()
         if issues.rated.get(editor)
-        for kind in KINDS
+        for kind in ISSUE_KINDS
     }
     if cells:
         yield heat_map("issue-tags", "Issues per rating, by editor and kind", cells, title="per rating", spec=".2f")
     if issues.boxes:
         grid = {
             (f"{row + 1:02d}", f"{column + 1:02d}"): float(issues.cells[row, column])
-            for row in range(GRID)
-            for column in range(GRID)
+            for row in range(ISSUE_GRID)
+            for column in range(ISSUE_GRID)
         }
         caption = f"Where {counted(issues.boxes, 'box')} around mistakes are, on a grid over the image"
         yield heat_map("issue-places", caption, grid, title="boxes", spec=".0f", step=24)

@@ -7,7 +7,7 @@ from functools import cache
 from imarena.core import package_yaml
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
-from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side
+from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
 
@@ -48,7 +48,7 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
     """The functions that make entries, by name."""
     return {
         **cv_arena.MAKERS, **genarena.MAKERS, **side_by_side.MAKERS, **imagenworld.MAKERS, **contrasts.MAKERS,
-        "never": lambda _: NOTHING,
+        **viescore.MAKERS, "never": lambda _: NOTHING,
     }  # fmt: skip
 
 
@@ -83,17 +83,17 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
 def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
     tables, charts, exhibits, texts = [], [], [], []
     for entry, block in blocks:
-        place = entry.place[0].upper() + entry.place[1:]
+        paper_place = entry.place[0].upper() + entry.place[1:]
         for table in block.tables:
-            title = f"{place}. {entry.title}" + (f": {table.title}" if table.title else "")
+            title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")
             tables.append(replace(table, title=title))
         number = entry.paper
         charts += [
-            replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{place}. {chart.caption}")
+            replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{paper_place}. {chart.caption}")
             for chart in block.charts
         ]
-        exhibits += [replace(one, title=f"{place}. {entry.title} · {one.title}") for one in block.exhibits]
-        texts += [f"{place}: {text}" for text in block.text]
+        exhibits += [replace(one, title=f"{paper_place}. {entry.title} · {one.title}") for one in block.exhibits]
+        texts += [f"{paper_place}: {text}" for text in block.text]
     return Section(
         f"Tables and figures of {paper}", points=tuple(texts), tables=tuple(tables), charts=tuple(charts),
         exhibits=tuple(exhibits),

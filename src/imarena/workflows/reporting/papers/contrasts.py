@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 
 from imarena.agreement import AlignOptions, align
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.reports import columns
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import paired_t, welch_t
-from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData, Source, Values
+from imarena.workflows.reporting.papers.data import NOTHING, Block, OutputValues, PaperData
 from imarena.workflows.reporting.papers.imagenworld import EDITING, GENERATION
 from imarena.workflows.studies import read_aligned_columns
 from imarena.workflows.views import WHOLE
@@ -38,7 +38,7 @@ def contrasts(data: PaperData) -> Block:
     return Block((Table(columns(*_HEAD), tuple(rows), notes=notes),)) if rows else NOTHING
 
 
-def _by_item(data: PaperData, editors: Collection[str], values: Values) -> dict[tuple[int, int], float]:
+def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> dict[tuple[int, int], float]:
     """The mean value over these editors for each item and turn."""
     entries = data.view.entries
     found: dict[tuple[int, int], list[float]] = {}
@@ -48,7 +48,7 @@ def _by_item(data: PaperData, editors: Collection[str], values: Values) -> dict[
     return {key: float(np.mean(some)) for key, some in found.items()}
 
 
-def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[Cell, ...]:
+def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
     test = paired_t(first, second)
     gap = np.asarray(first) - np.asarray(second)
     return (
@@ -57,7 +57,7 @@ def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[
     )  # fmt: skip
 
 
-def _apart(name: str, criterion: str, first: Values, second: Values) -> tuple[Cell, ...]:
+def _apart(name: str, criterion: str, first: FloatArray, second: FloatArray) -> tuple[CellValue, ...]:
     test = welch_t(first, second)
     return (
         name, criterion, float(first.mean()), float(second.mean()), first.size, second.size,
@@ -65,7 +65,9 @@ def _apart(name: str, criterion: str, first: Values, second: Values) -> tuple[Ce
     )  # fmt: skip
 
 
-def _sides(data: PaperData, name: str, first: Collection[str], second: Collection[str]) -> Iterator[tuple[Cell, ...]]:
+def _sides(
+    data: PaperData, name: str, first: Collection[str], second: Collection[str]
+) -> Iterator[tuple[CellValue, ...]]:
     values = data.people[WHOLE].on_unit_scale
     one, other = _by_item(data, first, values), _by_item(data, second, values)
     both = sorted(one.keys() & other.keys())
@@ -73,7 +75,7 @@ def _sides(data: PaperData, name: str, first: Collection[str], second: Collectio
         yield _paired(name, WHOLE, [one[key] for key in both], [other[key] for key in both])
 
 
-def _two_editors(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     values = data.people[WHOLE].on_unit_scale
     means: dict[str, list[float]] = {}
     for editor, value in zip(data.editors, values.tolist(), strict=True):
@@ -84,7 +86,7 @@ def _two_editors(data: PaperData) -> Iterator[tuple[Cell, ...]]:
         yield from _sides(data, f"I. {best[0]} and {best[1]} (the two highest means)", (best[0],), (best[1],))
 
 
-def _families(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+def _families(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     of = data.kinds
     if all(of.values()):
         yield from _sides(data, "II. closed and open models", of["closed"], of["open"])
@@ -93,7 +95,7 @@ def _families(data: PaperData) -> Iterator[tuple[Cell, ...]]:
 def _groups(
     data: PaperData, name: str, label: str, sides: tuple[Collection[str], Collection[str]], criterion: str,
     editors: Collection[str] | None = None,
-) -> Iterator[tuple[Cell, ...]]:  # fmt: skip
+) -> Iterator[tuple[CellValue, ...]]:  # fmt: skip
     values = data.people[criterion].on_unit_scale
     chosen = [
         np.array([
@@ -107,19 +109,19 @@ def _groups(
         yield _apart(name, criterion, *chosen)
 
 
-def _tasks(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+def _tasks(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     sides = [name.lower() for name in GENERATION], [name.lower() for name in EDITING]
     name = "III. generation and editing tasks (editors with every task)"
     yield from _groups(data, name, "task", sides, WHOLE, data.unified)
 
 
-def _topics(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+def _topics(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     for criterion in (WHOLE, "artifacts"):
         if criterion in data.people:
             yield from _groups(data, "IV. non-symbolic and symbolic topics", "topic", (PLAIN, SYMBOLIC), criterion)
 
 
-def _judges(data: PaperData) -> tuple[list[tuple[Cell, ...]], list[str]]:
+def _judges(data: PaperData) -> tuple[list[tuple[CellValue, ...]], list[str]]:
     """Each overall judge against people, on the scale that `imarena align` uses for the bias.
 
     Also returns a sentence for each judge without such a scale.
@@ -140,7 +142,7 @@ def _judges(data: PaperData) -> tuple[list[tuple[Cell, ...]], list[str]]:
             left_out.append(f"Contrast V leaves out {name}, which has no common scale with people: {reason}.")
             continue
         scale = (people.scale and read.scores.scales.get(name)) or people.scale
-        scaled = Source(name, source.values, scale).on_unit_scale
+        scaled = OutputValues(name, source.values, scale).on_unit_scale
         span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
         label = f"V. judge {name} and people{span}"
         rows.append(_paired(label, WHOLE, scaled[both].tolist(), people.on_unit_scale[both].tolist()))

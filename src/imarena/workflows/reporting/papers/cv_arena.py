@@ -9,7 +9,7 @@ import numpy as np
 from imarena import reports
 from imarena.core import UserError
 from imarena.core.records import Item, Output
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.boards import BoardQuery, describe_source
 from imarena.workflows.editing import STAGE_NAMES
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
@@ -66,11 +66,11 @@ def _boards_table(
 ) -> Table:
     boards = {name: rows[:top] for name, rows in boards.items()}
     names = list(boards)
-    lines: list[tuple[Cell, ...]] = []
-    for place in range(max((len(rows) for rows in boards.values()), default=0)):
-        cells: list[Cell] = [place + 1]
+    lines: list[tuple[CellValue, ...]] = []
+    for index in range(max((len(rows) for rows in boards.values()), default=0)):
+        cells: list[CellValue] = [index + 1]
         for rows in boards.values():
-            cells += _place(rows[place]) if place < len(rows) else ["", None, ""]
+            cells += _place(rows[index]) if index < len(rows) else ["", None, ""]
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
@@ -92,7 +92,7 @@ def _boards_note(data: PaperData) -> str:
     )
 
 
-def _place(row: dict[str, Any]) -> list[Cell]:
+def _place(row: dict[str, Any]) -> list[CellValue]:
     """Model, rating and interval, formatted as in the paper: +50/-48."""
     low, high, rating = row["low"], row["high"], row["rating"]
     known = low is not None and high is not None and low != high
@@ -114,11 +114,11 @@ def _chart(name: str, caption: str, draw: Callable[[Any], Any]) -> Callable[[Pap
 
 def _stages(data: PaperData) -> Block:
     """The agent's four settings around one editor, as `imarena agent-ablation` ranks them."""
-    there = set(data.editors)
-    wrapped = sorted(name.removeprefix("agent-none:") for name in there if name.startswith("agent-none:"))
+    editors = set(data.editors)
+    wrapped = sorted(name.removeprefix("agent-none:") for name in editors if name.startswith("agent-none:"))
     tables = []
     for editor in wrapped:
-        names = {f"{kind}:{editor}": title for kind, title in STAGE_NAMES.items() if f"{kind}:{editor}" in there}
+        names = {f"{kind}:{editor}": title for kind, title in STAGE_NAMES.items() if f"{kind}:{editor}" in editors}
         try:
             query = BoardQuery(source="judge", kind="compared", editors=tuple(names), notes=False)
             standings = {one.model: one for one in data.boards.board(query).ranking.models}

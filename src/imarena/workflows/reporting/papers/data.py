@@ -9,21 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.agreement import AlignOptions, RatingColumns, ScoreColumns
+from imarena.core import FloatArray, UserError
 from imarena.core.records import ImageRef
 from imarena.editors import model_cards
-from imarena.ranking import from_tables
+from imarena.ranking import load_outside_board
 from imarena.reports import Chart, GalleryItem
-from imarena.reports.tables import Cell, Table
+from imarena.reports.tables import CellValue, Table
 from imarena.stats import spearman
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
-from imarena.workflows.reporting.edival import EdiValReport, edival_report
-from imarena.workflows.studies import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
+from imarena.workflows.reporting.papers.edival import EdiValReport, edival_report
+from imarena.workflows.studies import (
+    JudgeAnswers,
+    PeopleVotes,
+    people_for,
+    read_aligned_columns,
+    read_judges,
+    read_people,
+)
 from imarena.workflows.views import WHOLE, View, chosen_judges, first_scores, live_judgments, read_ratings
 
-Values = NDArray[np.float64]
 TRIAL_SEEDS = 20
 LEAST_VOTES = 20
 
@@ -49,17 +56,17 @@ NOTHING = Block()
 
 
 @dataclass(frozen=True)
-class Source:
+class OutputValues:
     """Values (k,) by output: a criterion that people rated, or a dimension that a judge scored. NaN: none."""
 
     name: str
-    values: Values
+    values: FloatArray
     """Values on their original scale."""
     scale: tuple[float, float] | None = None
     higher_is_better: bool = True
 
     @property
-    def upward(self) -> Values:
+    def upward(self) -> FloatArray:
         """Values with the sign changed if low values are good, as in `imarena align`: higher is better."""
         return self.values if self.higher_is_better else -self.values
 
@@ -69,7 +76,7 @@ class Source:
         return self.name if self.higher_is_better else f"{self.name} (lower is better)"
 
     @property
-    def on_unit_scale(self) -> Values:
+    def on_unit_scale(self) -> FloatArray:
         """Values from 0 to 1 if the scale is known, else unchanged."""
         if self.scale is None:
             return self.values
@@ -92,7 +99,7 @@ class OutsideBoard:
 
 def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> OutsideBoard:
     """Read a leaderboard from a file with `model` and `rating` or `rank`. `names` maps our names to theirs."""
-    theirs, _ = from_tables.load_outside_board(path)
+    theirs, _ = load_outside_board(path)
     unknown = next((name for name in (names or {}).values() if name not in theirs), None)
     if unknown is not None:
         raise UserError(f"{path}: no model '{unknown}'.", hint="--names takes OUR_NAME=THEIR_NAME.")
@@ -120,7 +127,7 @@ class PaperData:
         return self.view.workspace
 
     @cached_property
-    def people(self) -> dict[str, Source]:
+    def people(self) -> dict[str, OutputValues]:
         """The mean rating of each output by criterion; the overall comes last."""
         ratings = read_ratings(self.view)
         number = len(self.view.entries.output_id)
@@ -130,11 +137,11 @@ class PaperData:
             count = np.bincount(ratings.output[rows], minlength=number)
             total = np.bincount(ratings.output[rows], ratings.value[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[criterion] = Source(criterion, np.round(mean, 9), ratings.scales.get(criterion))
+            found[criterion] = OutputValues(criterion, np.round(mean, 9), ratings.scales.get(criterion))
         return found
 
     @cached_property
-    def judged(self) -> dict[str, Source]:
+    def judged(self) -> dict[str, OutputValues]:
         """The mean score of each output by judge and dimension."""
         number = len(self.view.entries.output_id)
         found = {}
@@ -147,7 +154,7 @@ class PaperData:
             count = np.bincount(columns.left[rows], minlength=number)
             total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[name] = Source(name, mean, higher_is_better=form.higher_is_better)
+            found[name] = OutputValues(name, mean, higher_is_better=form.higher_is_better)
         return dict(sorted(found.items()))
 
     @cached_property
@@ -190,7 +197,7 @@ class PaperData:
             f"people's ratings (mean Spearman correlation within tasks {agreed[best]:.2f})"
         )
 
-    def _agreement(self, source: Source) -> float | None:
+    def _agreement(self, source: OutputValues) -> float | None:
         """The mean over tasks of the rank correlation with people's overall ratings of the same outputs."""
         if WHOLE not in self.people:
             return None
@@ -211,6 +218,15 @@ class PaperData:
         about = {named.name: named.dimensions for named in chosen}
         newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
         return tuple((one, people_for(one, about[one.name], people)) for one in newest if one.dimension == WHOLE)
+
+    @cached_property
+    def ratings_and_scores(self) -> tuple[RatingColumns, ScoreColumns]:
+        """People's ratings and judges' scores of single outputs, as `imarena align` reads them; either may be empty."""
+        try:
+            read = read_aligned_columns(self.workspace, self.judges, AlignOptions())
+        except UserError:  # no answers of judges and people on the same outputs
+            return RatingColumns([], [], []), ScoreColumns([], [], [])
+        return read.ratings, read.scores
 
     @cached_property
     def edival(self) -> EdiValReport | None:
@@ -250,7 +266,7 @@ class PaperData:
         return [name or "" for name in self.view.entries.editor.list()]
 
 
-def spread_cell(values: Values) -> Cell:
+def spread_cell(values: FloatArray) -> CellValue:
     """Mean and standard deviation, as in the papers; None without a value. One value is shown alone."""
     known = values[np.isfinite(values)]
     if not known.size:

@@ -8,7 +8,7 @@ from imarena.core import UserError
 from imarena.core.records import Item, Outcome, Output
 from imarena.judges import health as figures
 from imarena.reports import Chart, GalleryItem, PageImage, columns, histogram
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.stats import Figure
 from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
@@ -17,7 +17,9 @@ from imarena.workflows.views import AT, WHOLE, asked_edit, chain_of
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
 
 
-def _by_protocol(answers: studies.JudgeAnswers, key: studies.PairKey, protocol: str, repeat: int = 0) -> Outcome | None:
+def _by_protocol(
+    answers: studies.JudgeAnswers, key: studies.OutputIdPair, protocol: str, repeat: int = 0
+) -> Outcome | None:
     if protocol == PAIRWISE:
         return answers.battles.get((key, repeat))
     return replace(answers, battles={}, fought={}).battle(key, repeat)
@@ -33,7 +35,7 @@ def _accuracy(answers: studies.JudgeAnswers, people: studies.PeopleVotes, protoc
     return figures.accuracy_by_group(human, judge, tracks)
 
 
-def _figure(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
+def _figure(figure: Figure | None) -> tuple[CellValue, CellValue, CellValue]:
     if figure is None or figure.value is None:
         return None, None, None
     ends = None if figure.low is None or figure.high is None else Range(figure.low, figure.high)
@@ -42,7 +44,7 @@ def _figure(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
 
 def judge_protocols(data: PaperData) -> Block:
     """Table 1: accuracy with people of each judge, pointwise and pairwise."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for answers, people in data.answers:
         for protocol in (POINTWISE, PAIRWISE):
             overall = _accuracy(answers, people, protocol).get("overall")
@@ -54,7 +56,7 @@ def judge_protocols(data: PaperData) -> Block:
 
 def judge_consistency(data: PaperData) -> Block:
     """Table 3: Krippendorff's alpha over repeated questions, pointwise and pairwise."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for answers, _ in data.answers:
         for protocol, repeats, keys in (
             (POINTWISE, {repeat for _, repeat in answers.points}, studies.pairs_of_points(answers)),

@@ -9,12 +9,12 @@ from imarena.core import UserError
 from imarena.core.records import Item
 from imarena.editors import model_cards
 from imarena.reports import columns, grouped_bars, heat_map, histogram
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import spearman
 from imarena.workflows.reporting.failures.error_areas import error_areas
 from imarena.workflows.reporting.failures.modes import by_editor, find_failures
-from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData, Source, groups_of, spread_cell
-from imarena.workflows.reporting.study_sections import agreement_by_model_and_task, fold_tables
+from imarena.workflows.reporting.papers.data import NOTHING, Block, OutputValues, PaperData, groups_of, spread_cell
+from imarena.workflows.reporting.papers.study_sections import agreement_by_model_and_task, fold_tables
 from imarena.workflows.views import WHOLE
 
 GENERATION = ("TIG", "SRIG", "MRIG")
@@ -25,7 +25,7 @@ def coverage_by_task(data: PaperData) -> Block:
     """Table 2: the architecture of each editor, if its card states it, and the tasks for which it has outputs."""
     tasks = data.label("task")
     ok = data.view.entries.ok
-    counts = Counter((editor, task) for editor, task, there in zip(data.editors, tasks, ok, strict=True) if there)
+    counts = Counter((editor, task) for editor, task, is_ok in zip(data.editors, tasks, ok, strict=True) if is_ok)
     names = sorted({task for editor, task in counts if task and editor})
     cards = model_cards()
     rows = tuple(
@@ -48,7 +48,7 @@ def ratings_by_task(data: PaperData) -> Block:
     alphas = agreement_by_model_and_task(data.workspace)
     judged = {name: source for name, source in data.judged.items() if "," not in name}
     overall = data.people.get(WHOLE)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for (task, editor), at in groups_of(_tasks(data), data.editors).items():
         marks = [source.on_unit_scale[at] for source in data.people.values()]
         if not any(np.isfinite(values).any() for values in marks):
@@ -70,7 +70,7 @@ def _tasks(data: PaperData) -> list[str]:
     return [task or "all" for task in data.label("task")]
 
 
-def _judge_cells(source: Source, at: np.ndarray, people: np.ndarray) -> tuple[Cell, Cell]:
+def _judge_cells(source: OutputValues, at: np.ndarray, people: np.ndarray) -> tuple[CellValue, CellValue]:
     values = source.upward[at]
     both = np.isfinite(values) & np.isfinite(people)
     rho = spearman(values[both], people[both]).value if both.sum() > 1 else None
@@ -179,7 +179,7 @@ def best_map(data: PaperData) -> Block:
     topics = sorted({topic for _, topic in keys})
     rows = []
     for task in sorted({task for task, _ in keys}):
-        cells: list[Cell] = []
+        cells: list[CellValue] = []
         for topic in topics:
             some = [(of[task, topic], editor) for editor, of in by_editor_cells.items() if (task, topic) in of]
             best = min(some, key=lambda pair: (-pair[0], pair[1])) if some else None

@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core import UserError
 from imarena.reports import columns
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.stats import spearman
 from imarena.workflows.boards import Board, BoardQuery
 from imarena.workflows.reporting.papers.data import NOTHING, Block, OutsideBoard, PaperData
@@ -15,7 +15,7 @@ from imarena.workflows.reporting.papers.genarena import protocol_pairs
 from imarena.workflows.studies import JudgeAnswers
 
 GEDIT_DIMENSIONS = {"instruction_following": "IF", "visual_quality": "VQ", "visual_consistency": "VC"}
-Ratings = Mapping[str, float]
+_RatingByModel = Mapping[str, float]
 
 
 def boards_by_track(data: PaperData) -> Block:
@@ -23,8 +23,8 @@ def boards_by_track(data: PaperData) -> Block:
     if data.main is None or len(data.view.entries.labels["track"].used()) < 2:
         return NOTHING
     judge = data.judges[0] if data.judges else None
-    made = data.by_column.get("track") or data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
-    boards = [(board.ranking.scope["track"], board) for board in made]
+    track_boards = data.by_column.get("track") or data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
+    boards = [(board.ranking.scope["track"], board) for board in track_boards]
     table = _side_by_side(boards)
     return Block((table if data.leaderboard is None else _with_leaderboard(table, boards, data.leaderboard),))
 
@@ -33,7 +33,7 @@ def _with_leaderboard(table: Table, boards: Sequence[tuple[str, Board]], other: 
     """The table with the leaderboard's ratings and ranks, and a last row of correlations with it."""
     places = _places(other.ratings, [str(row[0]) for row in table.rows])
     rows = [(*row, *_cells(other, str(row[0]), places)) for row in table.rows]
-    last: list[Cell] = [f"Spearman with {other.name}"]
+    last: list[CellValue] = [f"Spearman with {other.name}"]
     for _, board in boards:
         if board.ranking.models:
             last += [_correlation(_ratings(board), other.ratings), None]
@@ -46,20 +46,20 @@ def _with_leaderboard(table: Table, boards: Sequence[tuple[str, Board]], other: 
     return replace(table, columns=head, rows=tuple(rows))
 
 
-def _two_digits(cell: Cell) -> Cell:
+def _two_digits(cell: CellValue) -> CellValue:
     return Number(cell, ".2f") if isinstance(cell, float) else cell
 
 
-def _cells(other: OutsideBoard, model: str, places: Mapping[str, int]) -> tuple[Cell, Cell]:
+def _cells(other: OutsideBoard, model: str, places: Mapping[str, int]) -> tuple[CellValue, CellValue]:
     return (None if other.ranked else other.ratings.get(model)), places.get(model)
 
 
-def _correlation(ours: Ratings, theirs: Ratings) -> float | None:
+def _correlation(ours: _RatingByModel, theirs: _RatingByModel) -> float | None:
     common = [model for model in ours if model in theirs]
     return spearman([ours[model] for model in common], [theirs[model] for model in common]).value
 
 
-def _places(ratings: Ratings, models: Sequence[str]) -> dict[str, int]:
+def _places(ratings: _RatingByModel, models: Sequence[str]) -> dict[str, int]:
     """Ranks among these models; equal ratings share one."""
     known = [model for model in models if model in ratings]
     return {model: 1 + sum(ratings[other] > ratings[model] for other in known) for model in known}
@@ -126,12 +126,14 @@ def _ratings(board: Board) -> dict[str, float]:
     return {one.model: one.rating for one in board.ranking.models}
 
 
-def _ranks(title: str, point: Ratings, pair: Ratings, references: Sequence[OutsideBoard], sign: int) -> Table:
+def _ranks(
+    title: str, point: _RatingByModel, pair: _RatingByModel, references: Sequence[OutsideBoard], sign: int
+) -> Table:
     """A table of ranks. Means are multiplied by `sign` for printing: -1 if low scores are good."""
     models = [model for model in pair if model in point and any(model in one.ratings for one in references)]
     ours = [_places(of, models) for of in (point, pair)]
     theirs = [_places(one.ratings, models) for one in references]
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             model, sign * point[model], ours[0][model], pair[model], ours[1][model],
             *(cell for one, places in zip(references, theirs, strict=True) for cell in _cells(one, model, places)),
@@ -150,7 +152,7 @@ def _ranks(title: str, point: Ratings, pair: Ratings, references: Sequence[Outsi
     return Table(columns(*head), tuple(rows), title)
 
 
-def _only(ratings: Ratings, models: Sequence[str]) -> dict[str, float]:
+def _only(ratings: _RatingByModel, models: Sequence[str]) -> dict[str, float]:
     return {model: ratings[model] for model in models}
 
 
@@ -166,7 +168,7 @@ def edival_ranks(data: PaperData) -> Block:
     if len(common) < 2:
         return NOTHING
     mine, theirs = _places(edival, common), _places(data.leaderboard.ratings, common)
-    rows: list[tuple[Cell, ...]] = [(model, theirs[model], mine[model]) for model in common]
+    rows: list[tuple[CellValue, ...]] = [(model, theirs[model], mine[model]) for model in common]
     rows.append(("Spearman", None, _two_digits(_correlation(_only(edival, common), data.leaderboard.ratings))))
     head = columns("model", Column(f"{data.leaderboard.name}: rank"), Column("EdiVal: rank"))
     return Block((Table(head, tuple(rows), scores.title),))

@@ -2,8 +2,8 @@
 
 from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
 from imarena.reports import columns, figure_columns, interval
-from imarena.reports.tables import Cell, Column, Table
-from imarena.stats import LEVELS, Figure
+from imarena.reports.tables import CellValue, Column, Table
+from imarena.stats import MEASUREMENT_LEVELS, Figure
 
 RATERS_SHOWN = 40
 
@@ -25,12 +25,12 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
     return [*tables, _raters(agreement, names)]
 
 
-def _names(line: GroupAgreement | RaterAgreement, by: tuple[str, ...]) -> tuple[Cell, ...]:
+def _names(line: GroupAgreement | RaterAgreement, by: tuple[str, ...]) -> tuple[CellValue, ...]:
     """The cells for the criterion and group of a line."""
     return (line.criterion or "", *(line.group.get(name, "") for name in by))
 
 
-def _ends(alpha: Figure) -> Cell:
+def _ends(alpha: Figure) -> CellValue:
     """The interval of an alpha, if there is one."""
     return interval(alpha.low, alpha.high) if alpha.value is not None else None
 
@@ -38,17 +38,17 @@ def _ends(alpha: Figure) -> Cell:
 def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     levels = _levels_of(agreement)
     only = levels[0] if len(levels) == 1 else None  # with several levels, the intervals have a separate table
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in agreement.groups:
         alphas = [group.alpha[name].value for name in levels]
         figures = (*alphas, None if only is None else _ends(group.alpha[only]))
         shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
         counts = (group.n_units, group.percent_agreement.n, group.n_raters, group.n_missing)
         rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels, only)))
-    given = "votes" if agreement.settings["scale"] == "pair" else "ratings"
+    noun = "votes" if agreement.settings["scale"] == "pair" else "ratings"
     head = columns(
         "criterion", *by, *figure_columns(levels), Column(f"95% ({only})", ".3f"),
-        *figure_columns(("kappa", "equal pairs", "all equal")), "units", f"with two {given}", "raters", "missing",
+        *figure_columns(("kappa", "equal pairs", "all equal")), "units", f"with two {noun}", "raters", "missing",
         Column("note", wrap=True),
     )  # fmt: skip
     title = (
@@ -60,7 +60,7 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     )
     rule = agreement.settings["overall"]
     title += f"; overall: the {rule.replace('-', ' ')} of each rater's ratings" if rule else ""
-    notes = [f"with two {given}: units with two or more {given}; only these count in the figures of agreement"]
+    notes = [f"with two {noun}: units with two or more {noun}; only these count in the figures of agreement"]
     if only is not None and any(group.alpha[only].low is not None for group in agreement.groups):
         notes.append(f"95% interval: {_intervals_from(agreement)}")
     return Table(head, tuple(rows), title, tuple(notes))
@@ -73,7 +73,7 @@ def _intervals_from(agreement: Agreement) -> str:
 
 def _levels_of(agreement: Agreement) -> tuple[str, ...]:
     """The levels of measurement that apply: votes on pairs and labels are nominal."""
-    return ("nominal",) if agreement.settings["scale"] in ("pair", "label") else LEVELS
+    return ("nominal",) if agreement.settings["scale"] in ("pair", "label") else MEASUREMENT_LEVELS
 
 
 def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> str:
@@ -86,19 +86,21 @@ def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> s
 
 
 def _intervals(agreement: Agreement, by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in agreement.groups:
-        alphas = [group.alpha[level] for level in LEVELS]
+        alphas = [group.alpha[level] for level in MEASUREMENT_LEVELS]
         why = dict.fromkeys(
             alpha.interval_reason for alpha in alphas if alpha.value is not None and alpha.interval_reason
         )
         rows.append((*_names(group, by), *map(_ends, alphas), "; ".join(why)))
-    head = columns("criterion", *by, *(Column(level, ".3f", absent="–") for level in LEVELS), Column("note", wrap=True))
+    head = columns(
+        "criterion", *by, *(Column(level, ".3f", absent="–") for level in MEASUREMENT_LEVELS), Column("note", wrap=True)
+    )
     return Table(head, tuple(rows), f"95% intervals of alpha ({_intervals_from(agreement)})")
 
 
 def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in agreement.groups:
         if group.leave_one_out:
             folds = group.leave_one_out.folds
@@ -113,7 +115,7 @@ def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:
 
 
 def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             *_names(group, by), group.raters[pair.left], group.raters[pair.right], pair.n, pair.agreement.value,
             pair.kappa.value, pair.linear.value, pair.quadratic.value,
@@ -128,7 +130,7 @@ def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
 def _raters(agreement: Agreement, by: tuple[str, ...]) -> Table:
     """How each rater compares with the others; flagged raters first."""
     lines = sorted(agreement.raters, key=lambda line: not line.report.flags)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for line in lines[:RATERS_SHOWN]:
         report = line.report
         flags = ", ".join(flag.replace("_", " ") for flag in report.flags)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from imarena.agreement import Alignment, AverageAlignment, GroupAlignment, VerdictAlignment, VerdictGroup
 from imarena.reports import columns, figure_columns, interval, p_value_cell
-from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables import CellValue, Column, Table
 
 OUTCOMES = ("left", "right", "tie", "both_bad", "equal", "missing")
 """Outcomes of people and judges. `equal` is a judge's tie of unstated kind, `missing` a battle without a verdict."""
@@ -20,7 +20,7 @@ def score_tables(alignment: Alignment) -> list[Table]:
         tables.append(_pairs(alignment))
     if any(line.by_gap for line in alignment.pairs):
         tables.append(_gaps(alignment))
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             line.criterion or "", line.left, line.right, line.spearman_left, line.spearman_right,
             interval(line.low, line.high), p_value_cell(line.p_value, line.p_is_bound),
@@ -38,7 +38,7 @@ def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Tab
     if alignment.majority is not None:
         title = f"Verdicts against the majority: accuracy ({missing}). Majority: {alignment.majority.rule}"
         tables.append(_accuracies(title, alignment.majority.groups, alignment.majority.by))
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             "", line.left, line.right, line.accuracy_left, line.accuracy_right, None,
             line.p_value, line.p_holm, line.n, line.reason or "",
@@ -53,7 +53,7 @@ def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Tab
 
 
 def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in alignment.groups:
         ends = [group.interval.get(name) for name in ("spearman", "pearson")]
         spans = (interval(end.low, end.high) if end else None for end in ends)
@@ -74,11 +74,11 @@ def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
     return Table(head_columns, tuple(rows), f"Against people (averages: {alignment.settings['average']}{overall})")
 
 
-def _figures(line: GroupAlignment | AverageAlignment) -> tuple[Cell, ...]:
+def _figures(line: GroupAlignment | AverageAlignment) -> tuple[CellValue, ...]:
     return line.spearman, line.pearson, line.kendall, line.kendall_accuracy, line.bias
 
 
-def _comparisons(rows: Sequence[tuple[Cell, ...]], figure: str) -> list[Table]:
+def _comparisons(rows: Sequence[tuple[CellValue, ...]], figure: str) -> list[Table]:
     """The comparison of every two judges, if requested."""
     head_columns = columns(
         "criterion", "first", "second", *figure_columns((f"{figure}, first", f"{figure}, second")),
@@ -88,7 +88,7 @@ def _comparisons(rows: Sequence[tuple[Cell, ...]], figure: str) -> list[Table]:
 
 
 def _folds(alignment: Alignment, names: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in alignment.groups:
         if group.leave_one_out:
             folds = group.leave_one_out.folds
@@ -102,7 +102,7 @@ def _folds(alignment: Alignment, names: tuple[str, ...]) -> Table:
 
 
 def _pairs(alignment: Alignment) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CellValue, ...]] = [
         (
             line.judge, line.criterion or "", ", ".join(line.group.values()), line.pair_accuracy.value,
             line.decisive_accuracy.value, line.decisive_accuracy.n, line.tie_calibrated.accuracy.value,
@@ -118,7 +118,7 @@ def _pairs(alignment: Alignment) -> Table:
 
 
 def _gaps(alignment: Alignment) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for line in alignment.pairs:
         head = (line.judge, line.criterion or "", ", ".join(line.group.values()))
         rows.append((*head, "0", "", line.n_gap_zero))
@@ -132,7 +132,7 @@ def _gaps(alignment: Alignment) -> Table:
 
 def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
     kinds = tuple(kind for kind in OUTCOMES if any(kind in group.figures.f1 for group in groups))
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group in groups:
         figures = group.figures
         by_kind = (figures.f1[kind].value if kind in figures.f1 else None for kind in kinds)
@@ -165,7 +165,7 @@ def _confusion(group: VerdictGroup) -> Table:
     """Confusion table with people's outcomes in rows and the judge's in columns; a pair that never occurs is 0."""
     confusion = group.figures.confusion
     verdicts = [kind for kind in OUTCOMES if any(kind in row for row in confusion.values())]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for vote in (kind for kind in OUTCOMES if kind in confusion):
         counts = [confusion[vote].get(kind, 0) for kind in verdicts]
         rows.append((vote.replace("_", " "), *counts, sum(counts)))

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from imarena.judges import CARDS, HealthFigure, JudgeHealth
+from imarena.judges import CARDS, RAISED, TURNED, HealthFigure, JudgeHealth
 from imarena.reports import columns, interval
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.stats import Figure
-from imarena.workflows.studies.probe import RAISED, TURNED
 
 MEANS = "Mean of each dimension"
 SHOWN_NAMES = {
@@ -41,7 +40,7 @@ def named_health_tables(health: JudgeHealth) -> list[Table]:
 
 def _figures(lines: Sequence[HealthFigure]) -> Table:
     """One row per figure; a repeated question is shown once."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     last = ""
     for line in lines:
         figure = line.figure
@@ -55,11 +54,11 @@ def _figures(lines: Sequence[HealthFigure]) -> Table:
     return Table(head, tuple(rows))
 
 
-def _value(figure: Figure) -> Cell:
+def _value(figure: Figure) -> CellValue:
     return figure.reason if figure.value is None else _number(figure.value)
 
 
-def _ends(figure: Figure) -> Cell:
+def _ends(figure: Figure) -> CellValue:
     return interval(figure.low, figure.high, _spec(max(abs(figure.low or 0), abs(figure.high or 0))))
 
 
@@ -69,10 +68,10 @@ def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
     for line in lines:
         group = "all - control" if line.figure.name == "beyond_control" else line.group
         groups.setdefault(group, []).append(line.figure)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CellValue, ...]] = []
     for group, figures in groups.items():
         shift = figures[-1]
-        fell: tuple[Cell, ...] = (None, None, None)
+        fell: tuple[CellValue, ...] = (None, None, None)
         if len(figures) > 1:
             fell = (_value(figures[0]), _ends(figures[0]), figures[0].n)
         rows.append((group, *fell, _value(shift), _ends(shift), shift.n))

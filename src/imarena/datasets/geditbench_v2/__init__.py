@@ -1,1 +1,0 @@
-"""GEditBench v2: benchmark, outputs and pair results."""

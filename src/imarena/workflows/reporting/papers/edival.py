@@ -1,0 +1,300 @@
+"""`edival report`: EdiVal's judgments in a workspace as figures and tables."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from imarena import reports
+from imarena.core import UserError, canonical_json, object_plan
+from imarena.core.records import Item, Judgment, Mode, Output, Status
+from imarena.reports.tables import Table, to_csv
+from imarena.storage import Form, Workspace
+from imarena.workflows.reporting.papers.edival_style import majorities, style_tables, yes_of_people
+from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments
+
+FOLLOWING = "instruction_following"
+_DIMENSIONS = (FOLLOWING, "consistency", "quality")
+
+
+@dataclass(frozen=True)
+class EdiValReport:
+    """The tables of a report, and the scores they were made from."""
+
+    scored: reports.ScoredSet
+    tables: tuple[Table, ...]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``: each table by its title, rows as they are."""
+        tables = [
+            {
+                "title": table.title,
+                "columns": [column.title for column in table.columns],
+                "rows": [list(row) for row in table.rows],
+                "notes": list(table.notes),
+            }
+            for table in self.tables
+        ]
+        return {
+            "tools": dict(self.scored.tools), "outputs": len(self.scored.outputs),
+            "unscored": dict(self.scored.unscored), "settings": self.settings, "tables": tables,
+        }  # fmt: skip
+
+
+def edival_report(
+    workspace: Workspace,
+    judges: Sequence[str] | None = None,
+    *,
+    rule: reports.OverallRule = "per-turn",
+    complete: bool = False,
+    baselines: Sequence[str] = (),
+) -> EdiValReport:
+    """Every table for which there are scores. Of several judges (versions), the others are compared with the first.
+
+    `baselines`: other judges whose yes-or-no verdicts or scores are compared with people too.
+    """
+    view = View(workspace)
+    styles = style_tables(view)
+    chosen = _chosen_sets(view, judges, styled=bool(styles))
+    sets = [read_scored(view, judge) for judge in chosen]
+    if not (sets and sets[0].outputs):
+        if styles:
+            return EdiValReport(
+                reports.ScoredSet(()), tuple(styles), {"judges": [], "overall": rule, "complete_cases": complete}
+            )
+        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    agreed = _agreement(view, sets, baselines)
+    if complete:
+        sets = [reports.complete_cases(scored) for scored in sets]
+    tables = reports.report_tables(sets[0], rule)
+    for mode in ("multi_turn", "complex", "single"):
+        if len(sets) > 1 and sets[0].editors(mode):
+            tables += [reports.settings_table(sets, mode)]
+            tables += [
+                reports.swap_table([swap for other in sets[1:] for swap in reports.tool_swap(sets[0], other, mode)])
+            ]
+    tables += [*agreed, *styles]
+    settings = {"judges": [scored.name for scored in sets], "overall": rule, "complete_cases": complete}
+    return EdiValReport(sets[0], tuple(tables), settings)
+
+
+def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> list[ChosenJudge]:
+    """The sets of tools to report on, the main one first: those requested, else all that EdiVal's judges used."""
+    if judges:
+        return [judge for judge in chosen_judges(view, list(judges)) if judge.judge.startswith("edival")]
+    names = [name for name in view.forms.judges if name.partition("/")[0] == "edival"]
+    if not names and not styled:
+        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    return [one.judge for name in names for one in tool_sets(view, name)]
+
+
+def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
+    """Write each table as a CSV file, and Pareto fronts and trends as plots. Returns the files written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"Cannot write into {folder}: {error.strerror}.") from error
+    written = []
+    for number, table in enumerate(report.tables, 1):
+        words = "-".join(re.findall(r"[a-z0-9]+", table.title.lower()))[:60].strip("-")
+        path = folder / f"{number:02d}-{words}.csv"
+        path.write_text(to_csv(table), encoding="utf-8")
+        written.append(path)
+    for mode in ("multi_turn", "complex", "single"):
+        if report.scored.editors(mode):
+            written += reports.save_fronts(report.scored, mode, folder)
+            written += reports.save_trends(report.scored, mode, folder)
+    return written
+
+
+def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
+    """A judge's scores that count, one row per output, including undecided ones."""
+    forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
+    bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
+    wanted: dict[int, str] = {}
+    for dimension, of in forms.items():
+        wanted |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
+    unscored: Counter[str] = Counter()
+    tools: dict[str, str] = {}
+    for row in view.workspace.store.rows(Judgment, judge=judge.judge):
+        about = wanted.get(row["seq"])
+        if about is None or row["right_id"] is not None:
+            continue
+        body = json.loads(row["body"])
+        known = bodies[about].get(row["left_id"])
+        if known is None or known["status"] != Status.OK.value:
+            bodies[about][row["left_id"]] = {**body, "status": row["status"]}
+        tools |= body.get("reasons", {}).get("tools", {})
+    for dimension, found in bodies.items():
+        for body in found.values():
+            if body["status"] != Status.OK.value:
+                unscored[f"{dimension}: {body.get('error', '') or body['status']}"] += 1
+    ids = {output for found in bodies.values() for output in found}
+    outputs, missing = _outputs(view.workspace, ids, bodies)
+    return reports.ScoredSet(tuple(outputs), missing, tools, judge.name, dict(unscored))
+
+
+def _outputs(
+    workspace: Workspace, ids: set[str], bodies: dict[str, dict[str, dict[str, Any]]]
+) -> tuple[list[reports.ScoredOutput], dict[tuple[str, str, int], int]]:
+    items = {item.item_id: item for item in workspace.store.records(Item) if object_plan(item) is not None}
+    scored: list[reports.ScoredOutput] = []
+    turns_by_editor: dict[tuple[str, str], dict[int, set[str]]] = {}
+    for output in workspace.store.records(Output):
+        if output.item_id not in items or output.editor is None or output.sample:
+            continue
+        turns = turns_by_editor.setdefault((output.editor, output.mode.value), {})
+        turns.setdefault(output.turn, set())
+        if output.status is Status.OK:
+            turns[output.turn].add(output.item_id)
+        if output.output_id in ids:
+            scored.append(_scored(output, items[output.item_id], bodies))
+    asked = {
+        key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in turns_by_editor.items()
+    }
+    missing = {
+        (editor, mode, turn): len(asked[editor, mode] - found)
+        for (editor, mode), turns in turns_by_editor.items()
+        for turn in range(max(turns) + 1)
+        if len(asked[editor, mode] - (found := turns.get(turn, set())))
+    }
+    return scored, missing
+
+
+def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
+    """The items that an editor attempted in a mode, with or without success."""
+    rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
+    return {row["item_id"] for row in rows if row["item_id"] in items}
+
+
+def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
+    following, consistent, quality = (bodies[name].get(output.output_id, {}) for name in _DIMENSIONS)
+    edits = tuple(
+        reports.ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))
+        for edit in following.get("reasons", {}).get("edits", ())
+    )
+    base = item.sources[0]
+    connector = output.params.get("connector", "") if output.mode is Mode.COMPLEX else ""
+    return reports.ScoredOutput(
+        item.item_id, output.editor or "", output.mode.value, output.turn, edits,
+        consistent.get("scores", {}), quality.get("scores", {}), base.width == base.height,
+        bool(consistent.get("reasons", {}).get("resized", False)), output.latency_s, str(connector),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- people
+
+
+def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequence[str]) -> list[Table]:
+    """Agreement with people for each set of tools and each baseline; empty if nobody rated the edits."""
+    marks = yes_of_people(view, FOLLOWING)
+    if not marks:
+        return []
+    people = majorities(marks)
+    marginals = [_marginals(view, scored, set(marks)) for scored in sets]
+    types = {output: kind for decisions in marginals for output, (kind, _) in decisions.items()}
+    lines: list[reports.BinaryAgreement] = []
+    for kind in (*sorted(set(types.values())), "overall"):
+        for scored, decisions in zip(sets, marginals, strict=True):
+            decided = {one: yes for one, (of, yes) in decisions.items() if kind in (of, "overall") and yes is not None}
+            mine = {one: yes for one, yes in decided.items() if one in people}
+            lines.append(
+                reports.binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine])
+            )
+        lines += _baseline_lines(view, kind, types, people, baselines)
+    return [
+        reports.people_table(
+            lines, reports.rater_ceiling({one: answers for one, answers in marks.items() if one in types})
+        )
+    ]
+
+
+def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
+    """For outputs that people rated: the type of the last edit, and whether these tools found it carried out."""
+    keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
+    decisions: dict[str, tuple[str, bool | None]] = {}
+    for output in view.workspace.store.records(Output, status=Status.OK.value):
+        found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
+        if found is not None and output.output_id in rated and found.edits and output.sample == 0:
+            decisions[output.output_id] = (found.edits[-1].type, found.marginal)
+    return decisions
+
+
+def _baseline_lines(
+    view: View, kind: str, types: dict[str, str], people: dict[str, bool], baselines: Sequence[str]
+) -> list[reports.BinaryAgreement]:
+    lines = []
+    for judge in chosen_judges(view, list(baselines)) if baselines else ():
+        columns = first_scores(live_judgments(view, judge.forms))
+        scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
+        parts: dict[str, list[str]] = {}
+        for one, value in scores.items():
+            if one in types and one in people and np.isfinite(value) and kind in (types[one], "overall"):
+                parts.setdefault(types[one], []).append(one)
+        says: list[bool] = []
+        truth: list[bool] = []
+        at: float | None = None
+        answers = {scores[one] for ids in parts.values() for one in ids} <= {0.0, 1.0}
+        for ids in parts.values():  # one threshold per type, as the paper tunes CLIP_dir
+            at = 0.5 if answers else reports.best_threshold([scores[one] for one in ids], [people[one] for one in ids])
+            says += [scores[one] >= at for one in ids]
+            truth += [people[one] for one in ids]
+        line = reports.binary_agreement(judge.name, kind, says, truth, at)
+        lines.append(replace(line, threshold=None) if kind == "overall" or answers else line)
+    return lines
+
+
+_OWN = ("dimension", "tools", "also_quality", "images")
+
+
+@dataclass(frozen=True)
+class ToolSet:
+    """The scores of one judge by one set of tools."""
+
+    judge: ChosenJudge
+    settings: Mapping[str, Any]
+
+    def changes(self, other: "ToolSet") -> str:
+        """Settings in which this set differs from another, such as `threshold 0.45` or `features dino`."""
+        mine, theirs = _flat(self.settings), _flat(other.settings)
+        parts = [
+            f"{name} {'not set' if mine.get(name) is None else mine[name]}"
+            for name in sorted({*mine, *theirs})
+            if mine.get(name) != theirs.get(name)
+        ]
+        return ", ".join(parts) or "version of a tool"
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name not in _OWN}
+
+
+def tool_sets(view: View, judge: str) -> list[ToolSet]:
+    """The sets of tools of a judge that have scores: the one with the most dimensions first, then the newest."""
+    groups: dict[str, list[Form]] = {}
+    for form in view.forms.chosen([judge], pairwise=False):
+        params = json.loads(form.params)
+        params.pop("dimension", None)
+        groups.setdefault(f"{form.judge_version} {canonical_json(params)}", []).append(form)
+    ordered = sorted(groups.values(), key=lambda forms: (len({f.dimension for f in forms}), _newest(view, forms)))
+    sets = [ToolSet(ChosenJudge(judge, judge, tuple(forms)), json.loads(forms[0].params)) for forms in ordered[::-1]]
+    if not sets:
+        return []
+    first, named = sets[0], [sets[0]]
+    for number, one in enumerate(sets[1:], 2):
+        changes = one.changes(first)
+        label = f"{judge}: {changes}"
+        if label in {other.judge.name for other in named}:
+            label = f"{label} ({number})"
+        named.append(ToolSet(ChosenJudge(label, judge, one.judge.forms), one.settings))
+    return named
+
+
+def _newest(view: View, forms: Sequence[Form]) -> int:
+    return int(view.judgments(forms).seq.max(initial=0))
