@@ -31,7 +31,7 @@ class Standing(Noun):
     """Why there is no interval: `fixed` (an anchor), or what the data lack."""
 
 
-def groups_of(notices: Iterable[Notice], models: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def never_met_groups(notices: Iterable[Notice], models: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The groups of models that never met each other, the largest first, each in the order of `models`.
 
     Ratings of different groups cannot be compared, so ranks and everything made from ranks hold within a group.
@@ -81,8 +81,8 @@ class Ranking(Record):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of models that never met each other, as in `groups_of`; usually one group of all models."""
-        return groups_of(self.notices, [standing.model for standing in self.models])
+        """The groups of models that never met each other, as in `never_met_groups`; usually one group of all models."""
+        return never_met_groups(self.notices, [standing.model for standing in self.models])
 
     @cached_property
     def ranking_id(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray, Standing
 from imarena.core.notices import Notice
-from imarena.core.records import JsonDict, Ranking, groups_of
+from imarena.core.records import JsonDict, Ranking, never_met_groups
 from imarena.ranking.battles import Battles, ModelTally
 from imarena.ranking.boards import pairs, stability
 from imarena.ranking.boards.intervals import find_intervals
@@ -114,7 +114,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
 def _groups(battles: Battles, result: Result) -> list[IntArray]:
     """The groups of models that never met, by index, the largest first; usually one group of all models."""
     index = {model: number for number, model in enumerate(battles.models)}
-    return [np.array([index[model] for model in group]) for group in groups_of(result.notices, battles.models)]
+    return [np.array([index[model] for model in group]) for group in never_met_groups(result.notices, battles.models)]
 
 
 def _group_of(groups: stability.Groups, models: int) -> IntArray:
