@@ -159,7 +159,7 @@ export const strings = {
       no_time_to_look: "no time to look",
       very_fast: "much faster than others",
       one_sided: "almost always the same side",
-      out_of_step: "disagrees with others",
+      out_of_step: "agrees less than others",
       backwards: "answers the opposite of others",
       constant: "always the same answer",
     } as Record<string, string>,

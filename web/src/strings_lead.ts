@@ -23,6 +23,7 @@ export const leadStrings = {
     noMatch: (text: string) => `No model is called “${text}”.`,
     found: (shown: number, all: number) => `${shown.toLocaleString("en")} of ${plural(all, "model", "models")}`,
     rankHint: "and range",
+    group: (number: number) => `group ${number}`,
     ratingHint: "Elo points",
     intervalHint: "range of plausible ratings",
     battlesHint: "comparisons counted",

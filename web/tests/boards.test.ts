@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { balanced, isolated } from "../src/parts/isolated";
 import { orderFrom, orderText, sortedBy } from "../src/parts/sortable";
-import { winShareOf } from "../src/pages/boards/standings";
+import { groupsOf, winShareOf } from "../src/pages/boards/standings";
 
 describe("sorting", () => {
   const rows = [{ name: "b10", value: 2 }, { name: "b9", value: null }, { name: "a", value: 7 }];
@@ -23,6 +23,15 @@ describe("a share of wins", () => {
   it("counts a tie half, and is nothing without battles", () => {
     expect(winShareOf({ wins: 1, losses: 0, ties: 2 })).toBeCloseTo(2 / 3);
     expect(winShareOf({ wins: 0, losses: 0, ties: 0 })).toBeNull();
+  });
+});
+
+describe("groups that never met", () => {
+  const standings = ["a", "x", "y"].map((model) => ({ model })) as never[];
+  it("are numbered from the largest, and absent if all models met", () => {
+    const notices = [{ code: "groups_never_met", text: "", values: { groups: 2, models: [["a"], ["x", "y"]] } }] as never[];
+    expect([...groupsOf({ notices, standings })]).toEqual([["x", 1], ["y", 1], ["a", 2]]);
+    expect(groupsOf({ notices: [], standings }).size).toBe(0);
   });
 });
 

@@ -14,6 +14,7 @@ from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.rater_figures import Agreement, AverageAgreement, GroupAgreement, RaterAgreement
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice
+from imarena.core.records import JsonDict
 from imarena.stats import (
     MEASUREMENT_LEVELS,
     PAIR_CODES,
@@ -173,7 +174,9 @@ def _notices(groups: Sequence[GroupAgreement], reports: Sequence[RaterAgreement]
         name = _name(report.criterion, report.group)
         for flag in report.report.flags:
             if flag in STANDS_OUT:
-                yield Notice(code="rater_stands_out", values={"group": name, "rater": report.rater, "flag": flag})
+                agreement = report.report.with_others.value
+                values: JsonDict = {"group": name, "rater": report.rater, "flag": flag, "agreement": agreement}
+                yield Notice(code="rater_stands_out", values=values)
 
 
 def _name(criterion: str | None, group: Mapping[str, str]) -> str:

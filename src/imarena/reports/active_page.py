@@ -121,21 +121,27 @@ def _band(row: dict[str, Any]) -> str:
 def _deferral(document: dict[str, Any]) -> Section:
     rows = ([line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]] for line in document["deferral"])
     table = plain_table(("family", "pairs", "routed", "rate"), rows)
-    return Section("Deferral by task family (table 7)", (_gates_sentence(document),), tables=(table,))
+    text = f"{_gates_sentence(document)} Only pairs that {document['judge']} scored are counted."
+    return Section("Deferral by task family (table 7)", (text,), tables=(table,))
 
 
 def _gates_sentence(document: dict[str, Any]) -> str:
     """Say which pairs go to people, and what the scale of the judge's scores is."""
     conditions = []
     if document["tau"] is not None:
-        conditions.append(f"both scores are at least {document['tau']:,.1f}")
+        conditions.append(f"both scores are at least {_score(document['tau'])}")
     if document["delta"] is not None:
-        conditions.append(f"the scores differ by less than {document['delta']:,.1f}")
+        conditions.append(f"the scores differ by less than {_score(document['delta'])}")
     if not conditions:
         return "Every pair that the judge scored goes to people."
     scores = document["score_range"]
     scale = f"(scores from {scores['low']:g} to {scores['high']:g})"
     return f"A pair goes to people if {' and '.join(conditions)} {scale}."
+
+
+def _score(value: float) -> str:
+    """A score or a difference of scores on any scale: one decimal from 100 on, three significant digits below."""
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:
@@ -192,14 +198,21 @@ def _others(document: dict[str, Any]) -> list[Section]:
     if document["dimension_means"]:
         rows = document["dimension_means"]
         table = plain_table(tuple(rows[0]), (list(row.values()) for row in rows))
-        sections.append(Section("Mean scores of the best by dimension (table 6)", tables=(table,)))
+        text = (
+            f"Scores of {document['judge']}; n: outputs with a score on any dimension; each mean is over the outputs "
+            "that have this dimension."
+        )
+        sections.append(Section("Mean scores of the best by dimension (table 6)", (text,), tables=(table,)))
     if document["metrics"]:
         lines = (
             [m["metric"], m["spearman"], m["kendall"], f"{m['significant_pairs']} of {len(m['pairs'])}", m["reversals"]]
             for m in document["metrics"]
         )
         head = ("metric", "Spearman with the board", "Kendall", "significant pairs", "of these against the board")
-        text = "Pairs of the five best; paired bootstrap over items, Holm's correction."
+        text = (
+            f"The board is the one of {document['judge']}. Pairs of the five best; paired bootstrap over items, Holm's "
+            "correction."
+        )
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections
 

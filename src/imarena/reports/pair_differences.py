@@ -51,13 +51,16 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
 
 def model_groups(ranking: Ranking) -> list[Ranking]:
     """Split the board into groups of models that never met each other, the largest group first."""
-    named: Any = [notice.values.get("models") for notice in ranking.notices if notice.code == "groups_never_met"]
-    groups: Any = named[0] if named and named[0] else [[one.model for one in ranking.models]]
-    parts = [
+    return [
         ranking.model_copy(update={"models": tuple(one for one in ranking.models if one.model in group)})
-        for group in map(frozenset, groups)
+        for group in map(frozenset, ranking.groups or ((),))
     ]
-    return sorted(parts, key=lambda part: -len(part.models))
+
+
+def group_numbers(ranking: Ranking) -> dict[str, int]:
+    """The number of each model's group, from 1; empty for a board whose models are one group."""
+    groups = ranking.groups
+    return {model: place for place, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -86,7 +86,8 @@ def stability_text(ranking: Ranking) -> str:
         parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
     if isinstance(stability.get("accuracy"), float):
         parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%}")
-    return f"Stability: {'; '.join(parts)}" if parts else ""
+    within = " (within groups)" if len(ranking.groups) > 1 else ""
+    return f"Stability{within}: {'; '.join(parts)}" if parts else ""
 
 
 def neighbours_table(ranking: Ranking) -> Table:

@@ -6,6 +6,7 @@ from typing import Any
 
 from imarena.core import UserError
 from imarena.core.records import Ranking
+from imarena.reports.pair_differences import group_numbers
 
 LABEL_LIMIT = 260
 _SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
@@ -63,7 +64,7 @@ def ratings_chart(ranking: Ranking) -> Any:
     """One point per model with its interval, the best on top."""
     import altair as alt
 
-    names = _names([standing.model for standing in ranking.models])
+    names, group = _names([standing.model for standing in ranking.models]), group_numbers(ranking)
     rows = [
         {
             "model": name,
@@ -71,6 +72,7 @@ def ratings_chart(ranking: Ranking) -> Any:
             "low": None if s.low == s.high else s.low,
             "high": s.high,
             "battles": s.battles,
+            **({"group": f"group {group[s.model]}: ratings hold within the group"} if group else {}),
         }
         for name, s in zip(names, ranking.models, strict=True)
     ]
@@ -90,7 +92,13 @@ def ratings_chart(ranking: Ranking) -> Any:
     spans = lines.encode(
         x=alt.X("low:Q", scale=scale, title=title, axis=alt.Axis(labelFlush=False, tickCount=8)), x2="high:Q"
     )
-    return (spans + points).properties(width=470, height={"step": 22}, title=_title(ranking))
+    chart = spans + points
+    if not group_numbers(ranking):
+        return chart.properties(width=470, height={"step": 22}, title=_title(ranking))
+    rows_apart = chart.properties(width=470, height={"step": 22}).facet(
+        row=alt.Row("group:N", title=None, header=alt.Header(labelAngle=0, labelAlign="left", labelOrient="top"))
+    )
+    return rows_apart.resolve_scale(x="independent", y="independent").properties(title=_title(ranking))
 
 
 def wins_chart(ranking: Ranking) -> Any:

@@ -6,6 +6,7 @@ from imarena.core import Standing, counted, plural
 from imarena.core.notices import Medium, sentences
 from imarena.core.records import Ranking, Status
 from imarena.reports.conclusion import board_conclusion
+from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
 from imarena.reports.sample_tables import sample_table
 from imarena.reports.tables import CellValue, Column, Range, Table, whole_number
@@ -31,8 +32,9 @@ def board_tables(ranking: Ranking, medium: Medium | None = None) -> list[Table]:
 
 def standings_table(ranking: Ranking, medium: Medium | None = None) -> Table:
     """One row per model, from best to worst. The title is the board's conclusion in one sentence."""
-    level = interval_level_text(ranking)
+    level, group = interval_level_text(ranking), group_numbers(ranking)
     columns = (
+        *([Column("group")] if group else []),
         Column("rank"),
         Column("model"),
         Column("rating", ".1f"),
@@ -46,6 +48,7 @@ def standings_table(ranking: Ranking, medium: Medium | None = None) -> Table:
     )
     rows = tuple(
         (
+            *([group[standing.model]] if group else []),
             standing.rank, standing.model, standing.rating, interval_cell(standing), ranks_cell(standing),
             count_cell(standing.battles),
             count_cell(standing.wins), count_cell(standing.losses), count_cell(standing.ties), standing.coverage,
@@ -113,10 +116,12 @@ def _meanings(ranking: Ranking) -> str:
         parts.append(f"rating: a lead of {scale:g} points means odds of {odds:g} to 1")
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
+    if group_numbers(ranking):
+        parts.append("group: models that met each other; ranks hold within a group")
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
-        parts.append("coverage: the share of all items, each turn counted, with an output")
+        parts.append("coverage: the share of the items asked for, each turn counted, with an output")
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -155,15 +160,23 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     """All boards as one table for CSV: the columns of the scope first, if any, then one row per model."""
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
     noted = any(standing.note for ranking in rankings for standing in ranking.models)
+    groups = [group_numbers(ranking) for ranking in rankings]
     signed = any(signature_line(ranking) for ranking in rankings)
-    names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
+    names = [
+        *scopes,
+        *(["group"] if any(groups) else []),
+        *CSV_COLUMNS,
+        *(["note"] if noted else []),
+        *(["signature"] if signed else []),
+    ]
     rows: list[tuple[CellValue, ...]] = []
-    for ranking in rankings:
+    for ranking, group in zip(rankings, groups, strict=True):
         for standing in ranking.models:
             ends = interval(standing.low, standing.high)
             counts = {name: whole_number(getattr(standing, name)) for name in COUNTS}
             values = {**standing.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
             row: list[CellValue] = [ranking.scope.get(key, "") for key in scopes]
+            row += [group.get(standing.model, 1)] if any(groups) else []
             row += [values[name] for name in CSV_COLUMNS]
             row += [standing.note] if noted else []
             rows.append((*row, *([signature_line(ranking)] if signed else [])))

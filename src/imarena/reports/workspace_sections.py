@@ -9,6 +9,7 @@ from imarena.core.records import Ranking
 from imarena.reports.charts import chart_of
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
+from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_plots import METHOD_TITLES, ratings_chart, wins_chart
 from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import CellValue, Column, Table
@@ -28,6 +29,8 @@ ISSUE_MEANINGS = {
     "returned_input": "outputs that are the source again",
     "other": "anything else",
 }
+UNNAMED_EDITOR = "(not named)"
+"""How counts by editor name outputs without a known editor."""
 STATUS_MEANINGS = {
     "refused": "declined by the model",
     "unparsable": "the reply could not be read",
@@ -35,6 +38,7 @@ STATUS_MEANINGS = {
     "timeout": "no answer in time",
     "missing_output": "no image was returned",
     "invalid_image": "the file is not a complete image",
+    "no_verdict": "an answer without an overall score or preference",
     "not_tried": "a later turn; the turn before it has no output",
 }
 
@@ -61,9 +65,17 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
     judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
-        f"{counted(totals['item'], 'item')}, {counted(len(outputs), 'editor')}, "
+        f"{counted(totals['item'], 'item')}, {editors_text([*outputs])}, "
         f"{counted(n_outputs, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
+
+
+def editors_text(names: Sequence[str]) -> str:
+    """The number of editors; outputs of unknown editors (see `UNNAMED_EDITOR`) are not an editor."""
+    named = sum(name != UNNAMED_EDITOR for name in names)
+    if named == len(names):
+        return counted(named, "editor")
+    return f"{counted(named, 'editor')} and outputs of unnamed editors" if named else "editors not named"
 
 
 def overview_section(
@@ -178,16 +190,19 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         )
         for name, ranking in zip(names, rankings, strict=True)
     )
+    groups = [group_numbers(ranking) for ranking in rankings]
     rows = tuple(
         (
-            name, standing.rank, standing.model, standing.rating, interval_cell(standing), ranks_cell(standing),
-            count_cell(standing.battles), standing.coverage,
+            name, *([group.get(standing.model, 1)] if any(groups) else []), standing.rank, standing.model,
+            standing.rating, interval_cell(standing), ranks_cell(standing), count_cell(standing.battles),
+            standing.coverage,
         )
-        for name, ranking in zip(names, rankings, strict=True)
+        for name, ranking, group in zip(names, rankings, groups, strict=True)
         for standing in ranking.models
     )  # fmt: skip
     head = columns(
-        by, "rank", "editor", Column("rating", ".1f"), Column("interval", ".0f", "–"), Column("ranks", absent="–"),
+        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"),
+        Column("interval", ".0f", "–"), Column("ranks", absent="–"),
         Column("battles", ","), Column("coverage", ".1%", "–"),
     )  # fmt: skip
     return Section(

@@ -1,4 +1,4 @@
-"""Detect unusual raters or judges: those that disagree with the others, are constant, or reverse the scale."""
+"""Detect unusual raters or judges: those that agree less than the others, are constant, or reverse the scale."""
 
 import math
 from dataclasses import dataclass, replace

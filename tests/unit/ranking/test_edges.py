@@ -87,8 +87,29 @@ def test_two_islands(method: str) -> None:
     assert min(spreads(board)["x"], spreads(board)["y"]) > 600
     for model in "xy":
         standing = of(board)[model]
-        assert (standing.low, standing.high, standing.rank_low, standing.rank_high) == (None,) * 4
+        assert (standing.low, standing.high) == (None, None)
         assert standing.note == "never met the other models"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ranks_and_stability_hold_within_an_island(method: str) -> None:
+    """Each island has the ranks, rank intervals and stability that it has alone, whatever its position on the scale."""
+    sure = [("x", "y", "left")] * 30 + [("y", "x", "left")] * 2
+    board = rank(table([*CORE, *sure]), method=method)
+    alone = rank(table(CORE), method=method)
+    assert [one.model for one in board.models] == [*(one.model for one in alone.models), "x", "y"], "island by island"
+    assert [one.rank for one in board.models] == [1, 2, 3, 1, 2]
+    assert [(of(board)[model].rank_low, of(board)[model].rank_high) for model in "xy"] == [(1, 1), (2, 2)]
+    assert all((of(board)[model].rank_high or 9) <= 3 for model in "abc")
+    core, stable = alone.details["stability"], board.details["stability"]
+    assert isinstance(core, dict)
+    assert isinstance(stable, dict)
+    assert stable["rank_std"] == pytest.approx(3 / 5 * float(str(core["rank_std"])), abs=0.1)
+    lines: Any = board.details["neighbours"]
+    assert [line["above"] for line in lines] == [*(one.model for one in alone.models[:2]), "x"]
+    cells: Any = board.details["pairs"]
+    assert cells["probability_above"][0][3] is None, "nothing compares the islands"
+    assert cells["probability_above"][3][4] > 0.9
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,11 +1,14 @@
 """A board says which models were asked for less than the others, and whose outputs nobody judged yet."""
 
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-from imarena.core.records import Item, Judgment, Output, Rater, Status
-from imarena.storage import Workspace
+from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Status
+from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import BoardQuery, Boards, all_boards
 from imarena.workflows.views import View
+from tests.command import Imarena
 from tests.samples import item, judgment, kept, output, vote
 
 
@@ -57,3 +60,21 @@ def test_a_vote_is_no_judgment(workspace: Workspace) -> None:
     workspace.store.add([*items, *old, *new, rater, *(_score(one, 1) for one in (*old, *new[:3]))])
     workspace.store.add([vote(rater, old[3], new[3], key="only")])
     assert _values(workspace, "outputs_not_judged", BoardQuery(source="all")) == [{"new": [1, 4]}]
+
+
+def test_a_collection_of_compared_pairs_misses_nothing(imarena: Imarena, tmp_path: Path) -> None:
+    """As in EditReward-Bench: each item has the two outputs that were compared, by design."""
+    rater = Rater(rater_id="r")
+    names = ("alpha", "beta", "gamma", "delta")
+    with init_workspace(tmp_path / "w") as made:
+        made.store.add([rater])
+        for number, (left, right) in enumerate([*combinations(names, 2)] * 6):
+            one = item(f"k{number}")
+            sides = [output(one, left), output(one, right)]
+            made.store.add([one, *sides, vote(rater, *sides, key=str(number), preference=Outcome.LEFT)])
+    board = imarena("-w", "w", "--json", "rank").json
+    assert not board["excluded"].get("missing_output")
+    assert {one["coverage"] for one in board["models"]} == {1.0}
+    printed = imarena("-w", "w", "rank")
+    assert "--missing loss" not in printed.out + printed.err
+    assert "left out" not in printed.out

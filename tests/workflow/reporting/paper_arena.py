@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Turn, Vote
+from imarena.core.records import Issue, Item, Judgment, Outcome, Output, Rater, Turn, Vote
 from imarena.images import describe_image
 from imarena.storage import Workspace, init_workspace
 from tests.workflow.reporting.test_report_command import picture
@@ -139,6 +139,7 @@ def _votes(number: int, made: dict[str, Output]) -> Iterator[Vote]:
                 yield Vote(
                     rater_id=rater, item_id=output.item_id, left_id=output.output_id, scale=(1, 5),
                     ratings={"overall": mark, "artifacts": 3.0}, idempotency_key=f"{rater}{output.output_id}",
+                    issues=(Issue(kind="none", label="objects"),),
                 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from .output import Mode as Mode
 from .output import Output as Output
 from .ranking import Ranking as Ranking
 from .ranking import Standing as Standing
+from .ranking import never_met_groups as never_met_groups
 from .run import Calibration as Calibration
 from .run import Run as Run
 from .run import Tombstone as Tombstone

@@ -1,5 +1,6 @@
 """Ranking: ratings with intervals, and everything needed to reproduce them."""
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,8 +31,22 @@ class Standing(Noun):
     """Why there is no interval: `fixed` (an anchor), or what the data lack."""
 
 
+def never_met_groups(notices: Iterable[Notice], models: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The groups of models that never met each other, the largest first, each in the order of `models`.
+
+    Ratings of different groups cannot be compared, so ranks and everything made from ranks hold within a group.
+    """
+    named: Any = next((one.values.get("models") for one in notices if one.code == "groups_never_met"), None)
+    groups = [frozenset(group) for group in named or (models,)]
+    parts = (tuple(model for model in models if model in group) for group in groups)
+    return tuple(sorted((part for part in parts if part), key=lambda part: -len(part)))
+
+
 class Ranking(Record):
-    """A board: standings from best to worst, the settings and seed that made it, and what was left out."""
+    """A board: standings from best to worst, the settings and seed that made it, and what was left out.
+
+    If groups of models never met, the standings are in order of groups, and ranks hold within a group.
+    """
 
     method: str
     settings: JsonDict
@@ -63,6 +78,11 @@ class Ranking(Record):
     def warnings(self) -> tuple[str, ...]:
         """The notices as sentences, as the terminal prints them."""
         return tuple(sentences(self.notices))
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of models that never met each other, as in `never_met_groups`; usually one group of all models."""
+        return never_met_groups(self.notices, [standing.model for standing in self.models])
 
     @cached_property
     def ranking_id(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray, Standing
 from imarena.core.notices import Notice
-from imarena.core.records import JsonDict, Ranking
+from imarena.core.records import JsonDict, Ranking, never_met_groups
 from imarena.ranking.battles import Battles, ModelTally
 from imarena.ranking.boards import pairs, stability
 from imarena.ranking.boards.intervals import find_intervals
@@ -54,21 +54,22 @@ class Result:
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
     """Build the board: standings from best to worst with intervals, ranks, records, coverage, and pairwise tables."""
     unbounded = {**_on_one_item(battles, result.settings), **result.unbounded}
+    groups = _groups(battles, result)
     intervals = find_intervals(
         result.ratings, result.draws, options.level,
-        ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings,
+        ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings, groups=groups,
     )  # fmt: skip
     if intervals.empty:  # identical rounds show nothing, not even that a rank is certain
         kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
         result = replace(result, draws=None, covariance=None, notices=kept)
     ratings, draws = result.ratings, result.draws
     swept = _swept(battles, result, options)
-    above = surely_above(battles, swept, options.level) if swept else None
+    above = surely_above(battles, swept, options.level, groups) if swept else None
     rank_low, rank_high = intervals.rank_low, intervals.rank_high
     if above is not None:
-        rank_low, rank_high = widened_ranks((rank_low, rank_high), above, swept)
-    order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
-    rank = stability.ranks(ratings)
+        rank_low, rank_high = widened_ranks((rank_low, rank_high), above, swept, groups)
+    order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
+    rank = stability.ranks(ratings, groups)
     record: ModelTally = tally_models(battles)
     standings = tuple(
         Standing(
@@ -104,10 +105,24 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={
             **result.details,
-            **_details(battles, replace(result, unbounded=unbounded), options, order),
+            **_details(battles, replace(result, unbounded=unbounded), options, order, groups),
             **({} if above is None else {"surely_above": _named_pairs(battles, above)}),
         },
     )
+
+
+def _groups(battles: Battles, result: Result) -> list[IntArray]:
+    """The groups of models that never met, by index, the largest first; usually one group of all models."""
+    index = {model: number for number, model in enumerate(battles.models)}
+    return [np.array([index[model] for model in group]) for group in never_met_groups(result.notices, battles.models)]
+
+
+def _group_of(groups: stability.Groups, models: int) -> IntArray:
+    """(m,) the number of each model's group."""
+    of = np.zeros(models, np.int64)
+    for number, group in enumerate(groups):
+        of[group] = number
+    return of
 
 
 def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:
@@ -138,7 +153,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
     return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "only one item")
 
 
-def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:
+def _details(battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups) -> JsonDict:
     theta = result.ratings / options.per_log
     rates = pairs.average_win_rate(theta)
     centre = result.ratings if result.centred else None
@@ -147,14 +162,21 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         "stability": {
             "accuracy": stability.human_accuracy(result.ratings, battles),
             "accuracy_battles": len(battles.of_people),
-            "mean_spearman": None if result.draws is None else stability.mean_spearman(result.ratings, result.draws),
-            "rank_std": None if result.draws is None else stability.rank_std(result.draws),
+            "mean_spearman": (
+                None if result.draws is None else stability.mean_spearman(result.ratings, result.draws, groups)
+            ),
+            "rank_std": None if result.draws is None else stability.rank_std(result.draws, groups),
         },
     }
     if len(order) <= MATRIX_LIMIT:
-        details["neighbours"] = neighbours(
-            battles, order, theta, result.draws, options.per_log, centre, ties_apart=options.method == "davidson"
-        )
+        ties_apart, of = options.method == "davidson", _group_of(groups, len(order))
+        details["neighbours"] = [
+            line
+            for number in range(len(groups))
+            for line in neighbours(
+                battles, order[of[order] == number], theta, result.draws, options.per_log, centre, ties_apart=ties_apart
+            )
+        ]
     swept = [model for model, reason in result.unbounded.items() if reason in (WON_ALL, LOST_ALL)]
     sweeps: list[tuple[int, int, int]] = []
     if swept and options.method in ("bt", "davidson"):  # a mixture does not trust every verdict
@@ -170,6 +192,8 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         }
         if result.draws is not None:
             tables["probability_above"] = pairs.superiority(result.draws, centre)
+            of = _group_of(groups, len(order))
+            tables["probability_above"][of[:, None] != of[None, :]] = np.nan  # only the prior compares groups
             difference, low, high = pairs.differences(result.ratings, result.draws, options.level, centre)
             # draws of unbounded models come from the prior, and a model without variation has no interval to compare
             absent = _without_interval(result, options.level)

@@ -10,7 +10,6 @@ from imarena.core import FloatArray
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.boards import pairs, stability
-from imarena.ranking.likelihood.separation import NEVER_MET
 
 FIXED = "fixed"
 NO_VARIATION = "no variation"
@@ -39,8 +38,12 @@ def find_intervals(
     fixed: NDArray[np.bool_] | None,
     unbounded: Mapping[int, str],
     settings: JsonDict,
+    groups: stability.Groups = (),
 ) -> Intervals:
-    """Interval ends at `level` from draws (R, m), or as given by `ends`. `settings` name the resampled units."""
+    """Interval ends at `level` from draws (R, m), or as given by `ends`. `settings` name the resampled units.
+
+    Ranks are those within the `groups` of models that never met.
+    """
     m = ratings.size
     anchored = np.zeros(m, bool) if fixed is None else fixed
     notes = [FIXED if anchored[i] else "" for i in range(m)]
@@ -67,8 +70,8 @@ def find_intervals(
     reasons = loose | reasons  # having one unit explains more than what it happens to show
     notes = [note or reasons.get(i, "") for i, note in enumerate(notes)]
     bounded = [not note for note in notes]
-    rank_low, rank_high = _rank_ends(draws, level)
-    ranked = [notes[i] == FIXED or not (flat[i] or notes[i] == NEVER_MET) for i in range(m)]
+    rank_low, rank_high = _rank_ends(draws, level, groups)
+    ranked = [notes[i] == FIXED or not flat[i] for i in range(m)]
     empty = bool((flat | anchored).all())
     return Intervals(
         low=[float(low[i]) if bounded[i] else None for i in range(m)],
@@ -92,9 +95,11 @@ def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
     return (Notice(code="no_interval", values={"models": flat, "of": of, "reason": reason}),) if flat else ()
 
 
-def _rank_ends(draws: FloatArray | None, level: float) -> tuple[FloatArray | None, FloatArray | None]:
+def _rank_ends(
+    draws: FloatArray | None, level: float, groups: stability.Groups
+) -> tuple[FloatArray | None, FloatArray | None]:
     if draws is None:
         return None, None
-    ranks = stability.ranks(draws)
+    ranks = stability.ranks(draws, groups)
     low = np.quantile(ranks, (1 - level) / 2, axis=0, method="lower")
     return np.asarray(low), np.asarray(np.quantile(ranks, (1 + level) / 2, axis=0, method="higher"))

@@ -1,7 +1,7 @@
 """Models that won or lost every battle: resampling shows no variation, so other evidence must bound their ratings."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,12 @@ def least_lead(units: int, level: float, per_log: float) -> float:
     return math.log(share / (1 - share)) * per_log
 
 
-def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> NDArray[np.bool_]:
+def surely_above(
+    battles: Battles, swept: Mapping[int, bool], level: float, groups: Sequence[IntArray] = ()
+) -> NDArray[np.bool_]:
     """(m, m) True if the row's model surely is above the column's; one of them is in `swept` (True: it won all).
+
+    Models of different `groups`, which never met, are not compared.
 
     A test of equality: the two are merged into one model, all models are fitted, and the fit gives the probability of
     the sweep. Battles on one unit count as one, since nothing shows how far they agree by chance. If a model cannot be
@@ -60,7 +64,8 @@ def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> N
     for model, won in swept.items():
         rows, unit = _battles_of(battles, [model])
         share = np.unique(unit).size / rows.size
-        rivals = np.array([other for other in np.argsort(theta, kind="stable") if other != model])
+        own = _group(groups, model, len(points))
+        rivals = np.array([other for other in np.argsort(theta, kind="stable") if other != model and other in own])
         if not won:
             rivals = rivals[::-1]
         few, many = 0, rivals.size  # the first `few` rivals, weakest first, are separated; from `many` on, none
@@ -73,23 +78,32 @@ def surely_above(battles: Battles, swept: Mapping[int, bool], level: float) -> N
 
 
 def widened_ranks(
-    ends: tuple[list[int | None], list[int | None]], above: NDArray[np.bool_], swept: Mapping[int, bool]
+    ends: tuple[list[int | None], list[int | None]],
+    above: NDArray[np.bool_],
+    swept: Mapping[int, bool],
+    groups: Sequence[IntArray],
 ) -> tuple[list[int | None], list[int | None]]:
-    """Ends of ranks from resampling, widened if the order of a swept model and another is not certain."""
+    """Ends of ranks within the groups, widened if the order of a swept model and another is not certain."""
     low, high = [*ends[0]], [*ends[1]]
     for model, won in swept.items():
-        others = np.arange(len(above)) != model
+        own = _group(groups, model, len(above))
+        others = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
         open_ = np.flatnonzero(others & ~(above[model] if won else above[:, model]))
         if won:
             high[model] = _moved(high[model], 0, at_least=1 + open_.size)
         else:
-            low[model] = _moved(low[model], 0, at_most=len(above) - open_.size)
+            low[model] = _moved(low[model], 0, at_most=own.size - open_.size)
         for other in open_.tolist():
             if won:
                 low[other] = _moved(low[other], -1, at_least=1)
             else:
-                high[other] = _moved(high[other], 1, at_most=len(above))
+                high[other] = _moved(high[other], 1, at_most=own.size)
     return low, high
+
+
+def _group(groups: Sequence[IntArray], model: int, models: int) -> IntArray:
+    """The models that are in one group with this one; without groups, all."""
+    return next((group for group in groups if model in group), np.arange(models))
 
 
 def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:

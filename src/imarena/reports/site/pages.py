@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from imarena.core import Standing
 from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
+from imarena.reports.pair_differences import model_groups
 from imarena.reports.rank_tables import board_tables, interval_cell, interval_spec, ranks_cell, standings_table
 from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns, count_cell
@@ -77,20 +78,8 @@ class SiteBoard:
 
     @property
     def bars(self) -> list[IntervalBar]:
-        """One interval bar per model."""
-        models = self.ranking.models
-        ends = [end for one in models for end in (one.rating, one.low, one.high) if end is not None]
-        if not ends:
-            return []
-        start, width = min(ends), (max(ends) - min(ends)) or 1.0
-
-        def share_of_scale(value: float | None) -> float | None:
-            return None if value is None else round((value - start) / width * 100, 2)
-
-        return [
-            IntervalBar(share_of_scale(one.rating) or 0.0, share_of_scale(one.low), share_of_scale(one.high))
-            for one in models
-        ]
+        """One interval bar per model; each group of models that met has a scale of its own."""
+        return [bar for group in model_groups(self.ranking) for bar in _bars(group.models)]
 
     @property
     def models(self) -> list[str]:
@@ -162,6 +151,18 @@ class ModelPage:
     def place_table(self) -> Table:
         """The model's rank and rating on each board."""
         return Table(PLACE_COLUMNS, tuple(cells for _, cells in self.places))
+
+
+def _bars(models: Sequence[Standing]) -> list[IntervalBar]:
+    ends = [end for one in models for end in (one.rating, one.low, one.high) if end is not None]
+    if not ends:
+        return []
+    start, width = min(ends), (max(ends) - min(ends)) or 1.0
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round((value - start) / width * 100, 2)
+
+    return [IntervalBar(place(one.rating) or 0.0, place(one.low), place(one.high)) for one in models]
 
 
 PLACE_COLUMNS = (

@@ -62,10 +62,11 @@ def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:
 
 @dataclass(frozen=True, slots=True)
 class DimensionMeans:
-    """A model's mean score on every dimension, over its `n` outputs that have all of them; None without any."""
+    """A model's mean score on every dimension, over its outputs that have this dimension; None without any."""
 
     model: str
     n: int
+    """Number of outputs with a score on any dimension."""
     means: Mapping[str, float | None]
 
     def to_json(self) -> dict[str, Any]:
@@ -74,14 +75,14 @@ class DimensionMeans:
 
 
 def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> tuple[DimensionMeans, ...]:
-    """Return the means on every dimension for the best models, over outputs that have all dimensions."""
-    stacked = np.stack(list(tables.values()), axis=2)
+    """Return the means on every dimension for the best models; an output may lack a dimension that it does not need."""
     rows = []
     for model in best:
-        column = stacked[:, arena.pool.models.index(model)]
-        known = column[np.isfinite(column).all(axis=1)]
-        means = known.mean(axis=0).tolist() if len(known) else [None] * len(tables)
-        rows.append(DimensionMeans(model, len(known), dict(zip(tables, means, strict=True))))
+        columns = {name: table[:, arena.pool.models.index(model)] for name, table in tables.items()}
+        known = {name: column[np.isfinite(column)] for name, column in columns.items()}
+        scored = np.any([np.isfinite(column) for column in columns.values()], axis=0)
+        means = {name: float(values.mean()) if values.size else None for name, values in known.items()}
+        rows.append(DimensionMeans(model, int(scored.sum()), means))
     return tuple(rows)
 
 

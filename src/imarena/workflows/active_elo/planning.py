@@ -172,8 +172,11 @@ class FamilyDeferral:
 
 
 def deferral_by_family(arena: Arena, gates: routing.Gates) -> list[FamilyDeferral]:
-    """Return the share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
-    pairs = arena.pool.open & ~arena.gold[:, None]
+    """Return the share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7).
+
+    Only pairs whose outputs both have a score are counted.
+    """
+    pairs = arena.pool.open & ~arena.gold[:, None] & np.isfinite(arena.pool.lower) & np.isfinite(arena.pool.gap)
     through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
     families = arena.families
     lines = [_deferral("all", through, pairs)]

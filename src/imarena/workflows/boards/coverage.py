@@ -20,7 +20,7 @@ class OutputCoverage:
     """e editors and u units (an item, a turn and a mode).
 
     `share` (e, u) is the fraction of requested samples that are ok: 0 if the editor has none, NaN if none was expected,
-    because the editor was never run on that data set.
+    because the editor was never run on that data set, or because the items of the data set hold only pairs of outputs.
     """
 
     editors: tuple[str, ...]
@@ -112,8 +112,9 @@ def read_output_coverage(view: View) -> OutputCoverage:
         used[editor, dataset[unit]] = True
         status[editor, unit] = entries.status[rows][named]  # the newest comes last
         tried[editor, unit] = True
+    pairs_only = _pairs_only(tried, dataset)
     for row, uses in enumerate(used):
-        share[row, ~uses[dataset]] = np.nan
+        share[row, ~uses[dataset] | (pairs_only[dataset] & ~tried[row])] = np.nan
     later: list[tuple[int, int, int]] = []
     if cut_off:
         item_row = {name: row for row, name in enumerate(entries.item_id)}
@@ -127,6 +128,28 @@ def read_output_coverage(view: View) -> OutputCoverage:
         status[editor_row, unit_row] = STATES.index(NOT_TRIED)
     never = np.array(later, np.int64).reshape(-1, 3)
     return OutputCoverage(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output, never)
+
+
+def _pairs_only(tried: NDArray[np.bool_], dataset: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(d,) the data sets that are collections of compared pairs: each unit has outputs of two editors, by design.
+
+    There are more editors than two, and none of them was run on every unit; otherwise, the others are incomplete.
+    """
+    number = int(dataset.max(initial=0)) + 1
+    editors = np.zeros(dataset.size, np.int64)
+    for row in tried:  # one by one: all at once would take most of a board's memory
+        editors += row
+        release_pages()
+    some = editors > 0
+    units = np.bincount(dataset[some], minlength=number)
+    pairs = np.bincount(dataset[editors == 2], minlength=number) == units
+    ran, full = np.zeros(number, np.int64), np.zeros(number, bool)
+    for row in tried:
+        mine = np.bincount(dataset[row], minlength=number)
+        ran += mine > 0
+        full |= (mine == units) & (units > 0)
+        release_pages()
+    return np.asarray(pairs & (units > 0) & (ran > 2) & ~full)
 
 
 def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:

@@ -69,6 +69,8 @@ class BoardChanges:
     """Who gave the answers: `the judge`, `the raters`, or both."""
     judge_changes: tuple[str, ...]
     """Differences of the judge between the boards."""
+    comparable: bool = True
+    """Whether a difference of ratings means anything: they share outputs, or items and the judges (or people)."""
 
 
 def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str) -> Section:
@@ -118,6 +120,7 @@ def board_changes(
     outputs = _outputs(old_boards.view, old) & _outputs(new_boards.view, new)
     parts, answers = _answers_part(old_boards, old_query or query, new_boards, query, outputs)
     shift = float(np.mean([after[model].rating - before[model].rating for model in common]))
+    items = _items(new_boards.view, new)
     models = tuple(
         ModelChange(
             model, before[model].rating + shift, after[model].rating, before[model].rank, after[model].rank,
@@ -130,6 +133,7 @@ def board_changes(
         name, models, tuple(m for m in before if m not in after), tuple(m for m in after if m not in before),
         len(shared), int(changed), len(outputs), answers, _source(old, new),
         tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
+        bool(outputs) or (_asked(old) == _asked(new) and not items.isdisjoint(_items(old_boards.view, old))),
     )  # fmt: skip
 
 
@@ -145,6 +149,17 @@ def _outputs(view: View, board: Board) -> frozenset[str]:
     """The outputs that a board has verdicts on; ids are the same in every workspace."""
     places = np.unique(np.concatenate([board.battles.left, board.battles.right]))
     return frozenset(view.entries.id_of(index) for index in places.tolist())
+
+
+def _items(view: View, board: Board) -> frozenset[str]:
+    """The items of a board's battles; ids are the same in every workspace."""
+    places = np.unique(view.entries.item[board.battles.left])
+    return frozenset(view.entries.item_id[place] for place in places.tolist())
+
+
+def _asked(board: Board) -> tuple[bool, frozenset[str]]:
+    """Whether people gave the verdicts, and the judges that did."""
+    return board.chosen.source in ("human", "all"), frozenset(board.chosen.judges)
 
 
 def pair_verdicts(view: View, board: Board) -> PairVerdicts:
@@ -211,6 +226,9 @@ def _parts(one: ModelChange) -> tuple[CellValue, CellValue]:
 
 
 def _section(changes: BoardChanges) -> Section:
+    title = f"What changed since {changes.old_name.removeprefix('before ')}"
+    if not changes.comparable:
+        return Section(title, points=(_not_comparable(changes), *_alone(changes)))
     real = [one for one in changes.models if one.real]
     unknown = sum(one.real is None for one in changes.models)
     points = []
@@ -239,8 +257,7 @@ def _section(changes: BoardChanges) -> Section:
         points.append(
             f"The boards have too few outputs in common to compare: the part of {changes.source} is not known."
         )
-    for text, names in (("Only on the old board", changes.left), ("Only on the new board", changes.joined)):
-        points += [f"{text}: {', '.join(names)}."] if names else []
+    points += _alone(changes)
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             one.model, one.old_rank, one.new_rank, one.old, one.new, one.change,
@@ -260,8 +277,18 @@ def _section(changes: BoardChanges) -> Section:
         f"by {changes.source}: the change between the boards of the outputs that both have verdicts on. by outputs and "
         "items: the rest, from outputs and items that only one board has.",
     )
-    return Section(
-        f"What changed since {changes.old_name.removeprefix('before ')}",
-        points=tuple(points),
-        tables=(Table(head, rows, notes=notes),),
+    return Section(title, points=tuple(points), tables=(Table(head, rows, notes=notes),))
+
+
+def _not_comparable(changes: BoardChanges) -> str:
+    asked = f"{changes.judge_changes[0]}, and " if changes.judge_changes else "they share no item, and "
+    return (
+        f"The boards are not comparable: {asked}no output has a verdict on both. Whether the "
+        f"{counted(len(changes.models), 'editor')} on both boards moved is not known."
     )
+
+
+def _alone(changes: BoardChanges) -> list[str]:
+    """The editors that only one board has."""
+    sides = (("Only on the old board", changes.left), ("Only on the new board", changes.joined))
+    return [f"{text}: {', '.join(names)}." for text, names in sides if names]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from imarena.core.records import Status
 from imarena.storage import Form
 from imarena.workflows.upkeep import WorkspaceStatus
-from imarena.workflows.views import View, VoteColumns, unanswered_questions
+from imarena.workflows.views import NO_VERDICT, View, VoteColumns, unanswered_questions
 
 
 def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editors: tuple[str, ...]) -> WorkspaceStatus:
@@ -29,6 +29,7 @@ def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editor
     totals["rating"] = int((cast & (votes.left >= 0) & (votes.right < 0)).sum())
     totals["vote"] = int(cast.sum()) - totals["rating"]
     judged = {name: row for name, row in judgments.items() if judge in (None, name)}
+    judged = _verdicts_apart(view, judged, chosen_outputs(view, editors))
     return replace(stands, outputs=outputs, judgments=judged, totals=totals)
 
 
@@ -62,6 +63,25 @@ def _shown(shown: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bo
 def _concerned(view: View, form: Form, shown: NDArray[np.bool_]) -> int:
     columns = view.judgments([form])
     return int((columns.ok & _shown(shown, columns.left) & _shown(shown, columns.right)).sum())
+
+
+def _verdicts_apart(
+    view: View, judgments: dict[str, dict[str, int]], shown: NDArray[np.bool_]
+) -> dict[str, dict[str, int]]:
+    """The counts by judge and status, with answers that hold no verdict apart from those that are ok."""
+    apart: Counter[str] = Counter()
+    for form in view.forms.every:
+        if form.judge in judgments:
+            columns = view.judgments([form])
+            apart[form.judge] += int(
+                (columns.without_verdict & _shown(shown, columns.left) & _shown(shown, columns.right)).sum()
+            )
+    return {
+        judge: row | {Status.OK.value: row[Status.OK.value] - apart[judge], NO_VERDICT: apart[judge]}
+        if apart[judge]
+        else row
+        for judge, row in judgments.items()
+    }
 
 
 def _judgments(view: View, shown: NDArray[np.bool_]) -> dict[str, dict[str, int]]:

@@ -3,6 +3,8 @@
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
+from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +70,10 @@ INSIDE_BYTES = 6_500_000
 
 
 class Thumbnails:
-    """Returns the address of an image's thumbnail; '' if the image is missing, withdrawn or beyond the limit."""
+    """Returns the address of an image's thumbnail; '' if the image is withdrawn or beyond the limit.
+
+    The thumbnail of a missing or damaged image says so.
+    """
 
     def __init__(self, workspace: Workspace, folder: Path | None) -> None:
         self.workspace = workspace
@@ -76,12 +81,14 @@ class Thumbnails:
         """Folder for thumbnail files; None: embed thumbnails in the page."""
         self.left_out = 0
         """Number of images beyond the limit."""
+        self.unreadable: set[str] = set()
+        """Hashes of images whose file is missing or damaged."""
         self._bytes = 0
         self._known: dict[str, str] = {}
 
     def __call__(self, image: ImageRef) -> str:
         if self.folder is not None:
-            return preview_file(self.workspace, self.folder, image, FILE_PX)
+            return preview_file(self.workspace, self.folder, image, FILE_PX) or self._unreadable(image)
         known = self._known.get(image.sha256)
         address = self._inside(image) if known is None else known
         self._known[image.sha256] = address
@@ -93,4 +100,37 @@ class Thumbnails:
 
     def _inside(self, image: ImageRef) -> str:
         data = preview_bytes(self.workspace, image, INSIDE_PX)
-        return f"data:image/jpeg;base64,{b64encode(data).decode()}" if data else ""
+        return _inside(data) if data else self._unreadable(image)
+
+    @cached_property
+    def _withdrawn(self) -> frozenset[str]:
+        return frozenset(row["sha256"] for row in self.workspace.store.images() if row["withdrawn_at"])
+
+    def _unreadable(self, image: ImageRef) -> str:
+        """Note an image that cannot be shown; the address of a picture that says so."""
+        if image.sha256 in self._withdrawn:
+            return ""
+        self.unreadable.add(image.sha256)
+        if self.folder is None:
+            return _inside(_placeholder())
+        path = self.folder / "images" / "unreadable.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_placeholder())
+        return f"images/{path.name}"
+
+
+def _inside(data: bytes) -> str:
+    kind = "png" if data.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64,{b64encode(data).decode()}"
+
+
+@cache
+def _placeholder() -> bytes:
+    """A picture to show where an image cannot be read."""
+    from PIL import Image, ImageDraw
+
+    picture = Image.new("L", (180, 120), 225)
+    ImageDraw.Draw(picture).text((90, 60), "image missing\nor damaged", fill=60, anchor="mm", align="center")
+    buffer = BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()

@@ -21,6 +21,7 @@ _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python"
 _SHOWN_SETTINGS = ("signature", "content_key", "beside", "default_because", "verdicts")
 """Settings that have a separate column or are shown elsewhere."""
 _SEEDS_LISTED = 10
+_WHY_NONE = "refused, unparsable, failed, timed out, or without an overall score or preference"
 _TIES = {"tie parameter per dimension": "ties have a parameter per dimension"}
 _MISSING = {"exclude": "Missing outputs are excluded.", "loss": "A missing output counts as a loss."}
 
@@ -46,8 +47,10 @@ def methods_section(
 
 def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
     """A paragraph that can be used in a paper."""
+    named = [name for name in status.outputs if name != UNNAMED_EDITOR]
+    evaluated = counted(len(named), "editor") if named or not status.outputs else "outputs of unnamed editors"
     texts = [
-        f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(view.entries.item_id), 'item')} with "
+        f"We evaluated {evaluated} on {counted(len(view.entries.item_id), 'item')} with "
         f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
     ]
     judged = sum(row.get("ok", 0) for row in status.judgments.values())
@@ -55,7 +58,7 @@ def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: 
     if judged or failed:
         texts.append(
             f"{counted(len(status.judgments), 'judge')} answered {counted(judged, 'question')}; {failed:,} questions "
-            "have no verdict (refused, unparsable, failed or timed out) and count neither as ties nor as zeros."
+            f"have no verdict ({_WHY_NONE}) and count neither as ties nor as zeros."
         )
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})

@@ -221,9 +221,17 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports
 
 
 def _left_out(pictures: Thumbnails) -> str:
-    if not pictures.left_out:
-        return ""
-    return f" {counted(pictures.left_out, 'image')} left out to keep the file small: a report in a folder has them."
+    texts = []
+    if pictures.left_out:
+        number = counted(pictures.left_out, "image")
+        texts.append(f" {number} left out to keep the file small: a report in a folder has them.")
+    if pictures.unreadable:
+        number = counted(len(pictures.unreadable), "image")
+        texts.append(
+            f" Warning: {number} of this report cannot be read (the file is missing or damaged): imarena verify lists "
+            "them."
+        )
+    return "".join(texts)
 
 
 def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]:

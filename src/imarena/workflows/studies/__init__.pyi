@@ -2,8 +2,6 @@ from .agreement_files import BAD_VALUES as BAD_VALUES
 from .agreement_files import ratings_of_file as ratings_of_file
 from .align_conclusion import alignment_conclusions as alignment_conclusions
 from .align_conclusion import alignment_tables as alignment_tables
-from .align_conclusion import score_conclusion as score_conclusion
-from .align_conclusion import verdict_conclusion as verdict_conclusion
 from .align_report import AlignRequest as AlignRequest
 from .align_report import align_report as align_report
 from .alignment import AlignedColumns as AlignedColumns

@@ -68,7 +68,8 @@ def _failures(health: HealthFindings, answers: JudgeAnswers) -> None:
     total = answers.statuses.total()
     failed = total - answers.statuses[Status.OK.value]
     health.add(
-        "How often does it give no verdict?", proportion_figure("failed", failed, total, "attempts that are not ok")
+        "How often does it give no verdict?",
+        proportion_figure("failed", failed, total, "answers without an overall score or preference"),
     )
 
 

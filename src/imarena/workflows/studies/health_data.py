@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core import canonical_json
-from imarena.core.records import Order, Outcome
+from imarena.core.records import Order, Outcome, Status
 from imarena.judges import outcomes_from_scores
 from imarena.storage import Form
 from imarena.workflows import views
@@ -122,6 +122,8 @@ def _answers(view: views.View, name: str, dimension: str, version: views.JudgeVe
     answers = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
     statuses = np.bincount(columns.status, minlength=len(views.STATUSES)).tolist()
     answers.statuses.update({status: n for status, n in zip(views.STATUSES, statuses, strict=True) if n})
+    if partial := int(columns.without_verdict.sum()):  # scores of criteria alone are no verdict on the whole
+        answers.statuses.update({Status.OK.value: -partial, views.NO_VERDICT: partial})
     _note_pairs(view, answers, columns)
     _note_scores(view, answers, columns)
     return answers

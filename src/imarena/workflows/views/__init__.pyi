@@ -61,6 +61,7 @@ from .fetch import fetch_columns as fetch_columns
 from .forms import EARLIER as EARLIER
 from .forms import count_live as count_live
 from .forms import read_forms as read_forms
+from .judgments import NO_VERDICT as NO_VERDICT
 from .judgments import JudgmentColumns as JudgmentColumns
 from .judgments import constant_form as constant_form
 from .judgments import first_scores as first_scores

@@ -14,6 +14,7 @@ from imarena.storage.schema import judgments
 from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
 from imarena.workflows.views.codes import (
     EQUAL,
+    NONE,
     OK,
     ORDERS,
     PREFERENCES,
@@ -31,6 +32,10 @@ _MASK = (1 << _BITS) - 1
 _SIDE, _VERDICT = 31, 24
 """Bits of an output's number, and of a judgment's codes with its repeat: packing transfers three values per row
 instead of seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
+
+
+NO_VERDICT = "no_verdict"
+"""In counts by status: answers with scores of criteria only, without an overall score or preference."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,16 @@ class JudgmentColumns(ColumnTable):
     def ok(self) -> NDArray[np.bool_]:
         """(n,) whether the judgment has a verdict."""
         return build_column(len(self), bool, lambda rows: self.status[rows] == OK)
+
+    @property
+    def without_verdict(self) -> NDArray[np.bool_]:
+        """(n,) whether the status is ok, but the answer has neither a score nor a preference of its own, only parts."""
+
+        def without(rows: slice) -> NDArray[np.bool_]:
+            nothing = (self.preference[rows] == NONE) & ~np.isfinite(self.score[rows])
+            return np.asarray((self.status[rows] == OK) & nothing)
+
+        return build_column(len(self), bool, without)
 
     @property
     def raw_score(self) -> FloatArray:

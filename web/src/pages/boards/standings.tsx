@@ -20,6 +20,15 @@ export function winShareOf({ wins, losses, ties }: { wins: number; losses: numbe
   return all ? (wins + ties / 2) / all : null;
 }
 
+/** The number of each model's group, from 1, the largest group first; empty if all models met. Ranks hold within a group. */
+export function groupsOf(board: Pick<BoardOut, "notices" | "standings">): Map<string, number> {
+  const names = board.notices.find((one) => one.code === "groups_never_met")?.values.models;
+  const here = new Set(board.standings.map((one) => one.model));
+  const groups = (Array.isArray(names) ? names : []).map((group) => (group as string[]).filter((name) => here.has(name)));
+  const sorted = groups.filter((group) => group.length > 0).sort((one, other) => other.length - one.length);
+  return new Map(sorted.length > 1 ? sorted.flatMap((group, at) => group.map((name) => [name, at + 1] as const)) : []);
+}
+
 const VALUES: Record<string, (one: StandingOut) => number | string | null> = {
   rank: (one) => one.rank, model: (one) => one.model, rating: (one) => one.rating, battles: (one) => one.battles,
   share: winShareOf, coverage: (one) => one.coverage,
@@ -38,7 +47,9 @@ export function Standings({ board, query, set }: Props) {
   const wanted = useDeferredValue(search).trim().toLowerCase();
   const order = orderFrom(query.get("sort"), BY_RANK);
   const matches = board.standings.filter((one) => one.model.toLowerCase().includes(wanted));
-  const rows = sortedBy(matches, VALUES[order.column] ?? VALUES.rank!, order.down);
+  const groups = groupsOf(board);
+  const value = VALUES[order.column] ?? VALUES.rank!;
+  const rows = sortedBy(matches, value === VALUES.rank ? (one) => (groups.get(one.model) ?? 0) * board.standings.length + one.rank : value, order.down);
   const span = spanOf(board.standings);
   const sort = (next: SortOrder) => set({ sort: orderText(next) === orderText(BY_RANK) ? "" : orderText(next) });
   const head = (column: string, text: string, hint: string, options: { down?: boolean; className?: string } = {}) => (
@@ -67,7 +78,7 @@ export function Standings({ board, query, set }: Props) {
                 {head("coverage", t.coverage, words.coverageHint, { down: true, className: "number" })}
               </tr>
             </thead>
-            <tbody>{rows.map((one) => <Row key={one.model} one={one} span={span} to={linkWithFilters("/model", queryOfBoard(query, board), { model: one.model })} />)}</tbody>
+            <tbody>{rows.map((one) => <Row key={one.model} one={one} group={groups.get(one.model)} span={span} to={linkWithFilters("/model", queryOfBoard(query, board), { model: one.model })} />)}</tbody>
           </table>
         </ScrollArea>
       )}
@@ -77,7 +88,7 @@ export function Standings({ board, query, set }: Props) {
 
 const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
 
-function Row({ one, span, to }: { one: StandingOut; span: Span; to: string }) {
+function Row({ one, group, span, to }: { one: StandingOut; group?: number; span: Span; to: string }) {
   const write = (value: number | null) => figure(value, digitsOf(one.rating));
   return (
     <tr>
@@ -86,6 +97,7 @@ function Row({ one, span, to }: { one: StandingOut; span: Span; to: string }) {
         {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
           <span className="muted">{one.rank_low}–{one.rank_high}</span>
         )}
+        {group !== undefined && <div className="muted">{leadStrings.board.group(group)}</div>}
       </td>
       <th scope="row" className="name"><Link to={to}><Bdi>{one.model}</Bdi></Link></th>
       <td className="number">

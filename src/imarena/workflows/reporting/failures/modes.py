@@ -154,15 +154,19 @@ def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:
 
 
 def _issues(view: View) -> tuple[set[str], list[tuple[str, Issue]]]:
-    """Outputs that people rated singly, and every issue with its output."""
-    cast = view.votes
-    alone = cast.counts & (cast.right < 0) & (cast.preference == NONE)
-    rated = {view.entries.id_of(index) for index in np.unique(cast.left[alone]).tolist()}
+    """Outputs that people rated singly and could tag, and every issue with its output.
+
+    Ratings without any issue in their campaign or, if imported, in their data set had no tags: they check nothing.
+    """
+    cast, entries = view.votes, view.entries
+    marked = [(row, issues) for row, issues in vote_issues(view) if issues]  # "none" is an issue too
+    alone = np.flatnonzero(cast.counts & (cast.right < 0) & (cast.preference == NONE))
+    dataset = entries.labels["dataset"].of[entries.item[cast.left]].astype(np.int64)
+    group = (cast.campaign.of.astype(np.int64) + 1) * (dataset.max(initial=0) + 1) + dataset
+    tagged = alone[np.isin(group[alone], np.unique(group[[row for row, _ in marked]]))] if marked else alone[:0]
+    rated = {entries.id_of(index) for index in np.unique(cast.left[tagged]).tolist()}
     listed = [
-        (view.entries.id_of(int(cast.left[row])), issue)
-        for row, issues in vote_issues(view)
-        if cast.counts[row]
-        for issue in issues
+        (entries.id_of(int(cast.left[row])), issue) for row, issues in marked if cast.counts[row] for issue in issues
     ]
     return rated, listed
 

@@ -1,7 +1,7 @@
 """CV-Arena (000): tables from the document of `imarena route report`, the agent's stages, and galleries."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,35 @@ def _section(data: PaperData, title: str, part: str = "") -> Block:
 
 
 def _boards(data: PaperData, top: int | None) -> Block:
+    """The boards side by side; models that never met are in tables of their own."""
     if not data.active:
         return NOTHING
-    boards = {name: rows[:top] for name, rows in data.active["boards"].items()}
+    boards: dict[str, list[dict[str, Any]]] = dict(data.active["boards"])
+    if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
+        people = [one.model_dump() for one in data.main.ranking.models]
+        boards = {"people": people, **boards}
+    found = (one["values"]["models"] for one in data.active["notices"] if one["code"] == "groups_never_met")
+    named: list[Sequence[str]] = [*next(found, [])]
+    if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:
+        named = [*data.main.ranking.groups]
+    known = {model for group in named for model in group}
+    if named and (others := {row["model"] for rows in boards.values() for row in rows} - known):
+        named.append(sorted(others))
+    notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
+    if not named:
+        return Block((_boards_table(boards, top, "", notes),))
+    apart = f"The editors form {len(named)} groups that never met: ratings of different groups cannot be compared."
+    tables = []
+    for number, group in enumerate(sorted(named, key=len, reverse=True), 1):
+        part = {name: [row for row in rows if row["model"] in group] for name, rows in boards.items()}
+        tables.append(_boards_table(part, top, f"group {number}", (apart, *notes)))
+    return Block(tuple(tables))
+
+
+def _boards_table(
+    boards: dict[str, list[dict[str, Any]]], top: int | None, title: str, notes: tuple[str, ...]
+) -> Table:
+    boards = {name: rows[:top] for name, rows in boards.items()}
     names = list(boards)
     lines: list[tuple[CellValue, ...]] = []
     for index in range(max((len(rows) for rows in boards.values()), default=0)):
@@ -48,13 +74,13 @@ def _boards(data: PaperData, top: int | None) -> Block:
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
-        title = reports.active_tables.title_of(name)
+        board = "leaderboard of people" if name == "people" else reports.active_tables.title_of(name)
         head += [
-            Column(f"{title}: model"),
+            Column(f"{board}: model"),
             Column("Elo", ".0f", key=f"{name} Elo"),
             Column("95% CI", key=f"{name} CI"),
         ]
-    return Block((Table(tuple(head), tuple(lines), notes=(_boards_note(data),)),))
+    return Table(tuple(head), tuple(lines), title, notes)
 
 
 def _boards_note(data: PaperData) -> str:

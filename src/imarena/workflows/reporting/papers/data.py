@@ -16,6 +16,7 @@ from imarena.editors import model_cards
 from imarena.ranking import load_outside_board
 from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import CellValue, Table
+from imarena.stats import spearman
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
@@ -160,13 +161,54 @@ class PaperData:
     def active(self) -> Mapping[str, Any]:
         """The document of `imarena route report --seeds 20 --no-groups`; empty if there is no such report."""
         trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
-        scored = [name for name in self.judged if "," not in name]
-        chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
-        try:  # if the first board's judge only compares, use another judge's scores
-            judge = chosen if chosen in scored or self.judges else next(iter(scored), None)
-            return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
+        try:
+            return active_report(self.workspace, self.active_judge[0], trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
             return {}
+
+    @cached_property
+    def active_judge(self) -> tuple[str | None, str]:
+        """The judge whose scores `active` uses, and why: the report's, the first board's, or the one with most editors.
+
+        Of several judges that scored the same editors, it is the one that agrees best with people within tasks.
+        """
+        if self.judges:
+            return self.judges[0], "the judge of this report"
+        scored = {name: source for name, source in self.judged.items() if "," not in name}
+        chosen = self.main.chosen.judge if self.main is not None else None
+        if chosen in scored:  # a first board's judge that only compares has no scores
+            return chosen, "the judge of the first leaderboard"
+        if len(scored) < 2:
+            return next(iter(scored), None), "the only judge with scores of single outputs"
+        known = {name: np.isfinite(source.values) for name, source in scored.items()}
+        covered = {
+            name: len({self.editors[row] for row in np.flatnonzero(some)} - {""}) for name, some in known.items()
+        }
+        most = [name for name in scored if covered[name] == max(covered.values())]
+        why = f"of {len(scored)} judges with scores, it scored the most editors ({max(covered.values())})"
+        if len(most) == 1:
+            return most[0], why
+        agreed = {name: self._agreement(scored[name]) for name in most}
+        best = max(most, key=lambda name: (agreed[name] or -1.0, int(known[name].sum())))
+        if agreed[best] is None:
+            return best, f"{why} and, of {len(most)} such judges, the most outputs"
+        return best, (
+            f"of {len(most)} judges that scored the most editors ({max(covered.values())}), it agrees best with "
+            f"people's ratings (mean Spearman correlation within tasks {agreed[best]:.2f})"
+        )
+
+    def _agreement(self, source: OutputValues) -> float | None:
+        """The mean over tasks of the rank correlation with people's overall ratings of the same outputs."""
+        if WHOLE not in self.people:
+            return None
+        ours, tasks = self.people[WHOLE].values, np.array(self.label("task"))
+        both = np.isfinite(ours) & np.isfinite(source.values)
+        found = [
+            spearman(source.upward[both & (tasks == task)], ours[both & (tasks == task)]).value
+            for task in np.unique(tasks[both]).tolist()
+        ]
+        values = [value for value in found if value is not None]
+        return float(np.mean(values)) if values else None
 
     @cached_property
     def answers(self) -> tuple[tuple[JudgeAnswers, PeopleVotes], ...]:

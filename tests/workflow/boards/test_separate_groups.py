@@ -1,0 +1,57 @@
+"""Ranks of models that never met: `rank`, the report and the site give each group its own."""
+
+from pathlib import Path
+
+import pytest
+
+from imarena.core.records import Outcome, Rater
+from imarena.storage import init_workspace
+from tests import samples
+from tests.command import Imarena
+
+ITEMS = 12
+GROUPS = (("oak", "ash", "elm"), ("dog", "cat"))
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Path:
+    """Generators and editors on items of their own: the first of each group wins five battles of six."""
+    rater = Rater(rater_id="r")
+    with init_workspace(tmp_path / "w") as workspace:
+        workspace.store.add([rater])
+        for number, group in enumerate(GROUPS):
+            for key in range(ITEMS):
+                item = samples.item(f"{number}-{key}")
+                made = [samples.output(item, editor) for editor in group]
+                workspace.store.add([item, *made])
+                workspace.store.add(
+                    samples.vote(rater, made[left], made[right], key=f"{number}{key}{left}",
+                                 preference=Outcome.RIGHT if key % 6 == 5 else Outcome.LEFT)
+                    for left, right in zip(range(len(made) - 1), range(1, len(made)), strict=True)
+                )  # fmt: skip
+    return tmp_path / "w"
+
+
+def test_every_group_has_its_own_ranks(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    board = imarena("-w", arena, "--json", "rank", "--source", "human").json
+    places = {one["model"]: (one["rank"], one["rank_low"], one["rank_high"]) for one in board["models"]}
+    assert [place[0] for place in places.values()] == [1, 2, 3, 1, 2]
+    assert [*places] == [*GROUPS[0], *GROUPS[1]]
+    assert (places["oak"], places["dog"], places["cat"]) == ((1, 1, 1), (1, 1, 1), (2, 2, 2))
+    printed = imarena("-w", arena, "rank", "--source", "human", "--markdown").out
+    assert "| group | rank | model |" in printed
+    assert "| 2 | 1 | dog |" in printed
+    assert "ranks hold within a group" in printed
+    assert "Stability (within groups)" in printed
+    table = imarena("-w", arena, "rank", "--source", "human", "--csv").out.splitlines()
+    assert table[0].startswith("group,model,")
+    imarena("-w", arena, "report", tmp_path / "out")
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "| group | rank | editor |" in report
+    assert "| 2 | 1 | dog |" in report
+    assert "group 2: ratings hold within the group" in next((tmp_path / "out").rglob("*.svg")).read_text()
+    imarena("-w", arena, "site", tmp_path / "site", "--licence", "CC0-1.0")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert ">group</th>" in page
+    ends = [page.count(f'<rect class="point" x="{end}"') for end in (-0.8, 99.2)]
+    assert ends == [1, 1], "the second group has a scale of its own"
