@@ -15,8 +15,6 @@ from imarena.workflows.views import WHOLE
 GROUPS = ("model", "task")
 """Columns by which agreement and alignment are also shown."""
 _RATERS = "Raters"
-CONFUSION = "Verdicts of people and of"
-"""How titles of tables of verdicts by outcome begin; a report has them as table 5 of GenArena."""
 
 
 def agreement_sections(workspace: Workspace) -> Iterator[Section]:
@@ -74,9 +72,7 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             _title("Judges against people", by),
             (*studies.alignment_conclusions(aligned), f"Command: imarena align{chosen}{words}"),
             tuple(dict.fromkeys(texts)),
-            tables=tuple(
-                table for table in studies.alignment_tables(aligned, by) if not table.title.startswith(CONFUSION)
-            ),
+            tables=tuple(studies.alignment_tables(aligned, by)),
         )
 
 
