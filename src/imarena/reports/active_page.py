@@ -99,7 +99,7 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
         )
     ]  # fmt: skip
     head = ("group", "score gap", "agreement", "fitted a", "95%", "q = max(0, 2a - 1)", "pairs")
-    text = "The mixture takes q = max(0, 2a - 1); the paper's online update takes q = a with --paper-compat only."
+    text = "The mixture takes q = max(0, 2a - 1). With --paper-compat, the online update takes q = a, as in the paper."
     whole = curves["all"]
     bands = [
         plain_table(

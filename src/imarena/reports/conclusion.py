@@ -43,7 +43,10 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
 
 def reading_help(ranking: Ranking) -> str:
     """Explain the terms of the conclusion for first-time readers of a report."""
-    texts = ["An editor is a model or program that makes images. A battle compares the outputs of two editors."]
+    texts = [
+        "An editor is a model or program that makes images; warnings and the site call it a model. "
+        "A battle compares the outputs of two editors."
+    ]
     scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
     if ranking.method == "bt" and isinstance(scale, int | float) and isinstance(odds, int | float):
         share = 1 / (1 + odds ** (-100 / scale))
@@ -68,7 +71,7 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     pairs = [pair for pair in pair_differences(ranking) if pair.above in leaders and pair.below not in leaders]
     if len(leaders) > 1:
         lead = "" if len(leaders) == len(ranking.models) else _shared_lead(ranking, pairs, level)
-        chance = _chance(ranking) if lead.endswith(_SEPARATED) else ""
+        chance = _chance(ranking) if lead.endswith(_SEPARATED) and not too_few_units(ranking) else ""
         return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}.{chance}"
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
     if too_few_units(ranking) or not any(pair.bounded for pair in pairs):

@@ -1,5 +1,6 @@
 """Where a judge and people disagree most: tables for the terminal, and a page with images and both sides' comments."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -120,6 +121,12 @@ class GroupDisagreement:
         return self.opposite / self.n if self.opposite is not None and self.n else None
 
 
+_SHIFT_NOTE = (
+    "Shift: how much higher the judge ranks these outputs than people do. It is 0 over all outputs of a judge, so it "
+    "compares one {label} with the others and is no bias."
+)
+
+
 def disagreement_tables(items: Sequence[ShownDisagreement], groups: Sequence[GroupDisagreement]) -> list[Table]:
     """Tables of the largest disagreements and of their distribution over tasks and topics."""
     return [*_items(items), *group_tables(groups)]
@@ -150,6 +157,7 @@ def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
     """One table per kind and label."""
     tables = []
     for kind, label in dict.fromkeys((each.kind, each.label) for each in groups):
+        notes: tuple[str, ...] = ()
         mine = [each for each in groups if (each.kind, each.label) == (kind, label)]
         if kind == VOTED:
             head = columns("judge", label, "pairs", "opposite sides", Column("share", ".0%", "–"))
@@ -158,10 +166,16 @@ def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
             )
             title = f"Opposite sides by {label}, of the pairs that both decide"
         else:
-            head = columns("judge", label, "outputs", Column("mean distance", ".3f"), Column("judge - people", "+.3f"))
-            rows = tuple((each.judge, each.value, each.n, each.mean_size, each.mean_difference) for each in mine)
+            head = columns("judge", label, "outputs", Column("mean distance", ".3f"), Column("shift", "+.3f", drop=1))
+            split = Counter(each.judge for each in mine)
+            shifts = [each.mean_difference if split[each.judge] > 1 else None for each in mine]
+            rows = tuple(
+                (each.judge, each.value, each.n, each.mean_size, shift)
+                for each, shift in zip(mine, shifts, strict=True)
+            )
+            notes = (_SHIFT_NOTE.format(label=label),) if max(split.values()) > 1 else ()
             title = f"Distance of the ranks by {label} (0 to 1)"
-        tables.append(Table(head, rows, title))
+        tables.append(Table(head, rows, title, notes))
     return tables
 
 
