@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from imarena.workflows.views import WHOLE
 
 GENERATION = ("TIG", "SRIG", "MRIG")
 EDITING = ("TIE", "SRIE", "MRIE")
+_WIDEST = 8
+"""Columns of judges per table, two for each: more do not fit on a printed page."""
 
 
 def coverage_by_task(data: PaperData) -> Block:
@@ -58,12 +61,19 @@ def ratings_by_task(data: PaperData) -> Block:
         rows.append((task, editor, *map(spread_cell, marks), alphas.get((task, editor)), *machine))
     head = [Column("task"), Column("model"), *(Column(name.replace("_", " ")) for name in data.people)]
     head.append(Column("alpha", ".2f", "undefined"))
+    first = len(head)
     for name, source in judged.items():
         head += [Column(f"{source.title}: mean"), Column("rho", ".2f", "undefined", key=f"{name} rho")]
     notes = ("Mean±standard deviation of the mean rating of each output, on 0 to 1. alpha: ordinal, overall, as "
              "`imarena agree --by model --by task`; rho: Spearman with people's overall, as `imarena align --by model "
              "--by task` (scores turned round where lower is better).",)  # fmt: skip
-    return Block((Table(tuple(head), tuple(rows), notes=notes),))
+    whole = Table(tuple(head), tuple(rows), notes=notes)
+    shares = [range(begin, min(begin + _WIDEST, len(head))) for begin in range(first, len(head), _WIDEST)]
+    if len(shares) < 2:
+        return Block((whole,))
+    ratings = replace(whole.part(range(first)), notes=())
+    parts = [replace(whole.part([0, 1, *share]), notes=()) for share in shares]
+    return Block((ratings, *parts[:-1], replace(parts[-1], notes=notes)))
 
 
 def _tasks(data: PaperData) -> list[str]:
