@@ -127,8 +127,8 @@ def _overview_notes(states: Sequence[str], images: UnusualImages, editors: Statu
     asked = "Each requested output counts once, by its current status; only ok outputs are judged"
     notes = [
         _with_meanings(asked, states),
-        "Coverage: ok outputs as a share of all items of its data sets, each turn counted. Attempts: how often it was"
-        " asked.",
+        "Coverage: ok outputs as a share of all items of its data sets, each turn counted. Attempts: number of "
+        "requests, retries included.",
     ]
     if any(images.other_size.get(editor) for editor in editors):
         notes.append(
