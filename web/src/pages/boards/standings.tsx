@@ -88,7 +88,7 @@ export function Standings({ board, query, set }: Props) {
 
 const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
 
-function Row({ one, group, span, to }: { one: StandingOut; group?: number; span: Span; to: string }) {
+function Row({ one, group, span, to }: { one: StandingOut; group: number | undefined; span: Span; to: string }) {
   const write = (value: number | null) => figure(value, digitsOf(one.rating));
   return (
     <tr>
