@@ -45,7 +45,7 @@ def run(end: int, arguments: list[str]) -> None:
     """Run a command; where ``--backup-to`` is among its arguments, it is seen when the backup is there."""
     backups = Path(arguments[arguments.index("--backup-to") + 1]) if "--backup-to" in arguments else None
     steps = Steps(end, backups)
-    for module, name in (("derive", "BATCH"), ("backup", "_PAGE")):
+    for module, name in (("derive", "BATCH"), ("table_copy", "PAGE_ROWS")):
         held = import_module(f"imarena.storage.{module}")
         assert hasattr(held, name)
         setattr(held, name, BATCH)

@@ -17,7 +17,7 @@ from imarena.core import (
     ExtraQuestions,
     Journal,
     Judge,
-    Openable,
+    PricedClient,
     WrappedEditor,
     sha256_hex,
 )
@@ -34,7 +34,7 @@ class BestOf:
     editor: Editor
     judge: Judge
     n: int = 4
-    judge_client: Openable | None = None
+    judge_client: PricedClient | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
 
     @property
@@ -62,6 +62,7 @@ class BestOf:
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.n,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
             wrappable=False, opening=self.opened, resumable=self, wraps=WrappedEditor(self.editor, self.n, asides),
+            driven_by=self.judge.name,
         )  # fmt: skip
 
     @asynccontextmanager

@@ -24,7 +24,7 @@ from imarena.core import (
     Journal,
     Judge,
     Noun,
-    Openable,
+    PricedClient,
     Verdict,
     WrappedEditor,
     sha256_hex,
@@ -67,9 +67,9 @@ class Agent:
     judge: Judge | None
     mind: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
-    judge_client: Openable | None = None
+    judge_client: PricedClient | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
-    mind_client: Openable | None = None
+    mind_client: PricedClient | None = None
     """The planner's client."""
 
     @property
@@ -81,14 +81,14 @@ class Agent:
     @property
     def params(self) -> JsonDict:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
-        driver = self.judge.name if self._closed and self.judge else None
         inner = self.editor.params
-        agent_params: JsonDict = {
-            **self.settings.model_dump(mode="json"),
-            "editor": self.editor.name,
-            "mind": self.mind.name,
-        }
-        return {"agent": agent_params, "driven_by": driver, **({"editor_params": inner} if inner else {})}
+        made: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
+        return {"agent": made, "driven_by": self._driver or None, **({"editor_params": inner} if inner else {})}
+
+    @property
+    def _driver(self) -> str:
+        """The judge that chooses among the outputs; empty if none does."""
+        return self.judge.name if self._closed and self.judge else ""
 
     @property
     def traits(self) -> EditorTraits:
@@ -102,7 +102,7 @@ class Agent:
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
             wrappable=False, opening=self.opened, resumable=self,
-            wraps=WrappedEditor(self.editor, self.most_edits, tuple(asides)),
+            wraps=WrappedEditor(self.editor, self.most_edits, tuple(asides)), driven_by=self._driver,
         )  # fmt: skip
 
     @property

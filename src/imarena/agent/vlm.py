@@ -3,11 +3,9 @@
 If a reply is unusable, the rules' specification or a plan with one step is used instead, and the trace says so.
 """
 
-from typing import Any
-
 from imarena.agent.rules import RulePlanner
 from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
-from imarena.clients import field_text, field_texts, read_fields, stage_prompt
+from imarena.clients import StagePrompt, field_text, field_texts, read_fields, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, EditRequest
 from imarena.core.records import JsonDict
 
@@ -23,7 +21,7 @@ PLAN: JsonDict = {
 LONGEST, MOST = 4000, 32
 
 
-def _prompt(name: str) -> dict[str, Any]:
+def _prompt(name: str) -> StagePrompt:
     return stage_prompt("imarena.agent", name)
 
 
@@ -34,12 +32,12 @@ class ChatPlanner:
         self.chat = chat
         self._rules = RulePlanner()
         self.name = model
-        self.prompts = tuple(f"{_prompt(n)['prompt_id']} {_prompt(n)['version']}" for n in ("understand", "plan"))
+        self.prompts = tuple(f"{_prompt(n).prompt_id} {_prompt(n).version}" for n in ("understand", "plan"))
 
     def questions(self, instruction: str) -> tuple[str, str]:
         """The texts of both questions about an instruction, as if the first changed nothing, for estimates."""
         asks = _understanding(instruction), _planning(Spec(instruction), 1)
-        return _prompt("understand")["system"] + asks[0], _prompt("plan")["system"] + asks[1]
+        return _prompt("understand").system + asks[0], _prompt("plan").system + asks[1]
 
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
@@ -77,16 +75,16 @@ class ChatPlanner:
         pictures: list[str | bytes] = []
         for number, data in enumerate((*request.sources, *request.references)):
             pictures += [f"Picture {number + 1}:", data]
-        prompt = ChatPrompt(_prompt(name)["system"], (*pictures, question), schema=schema, max_tokens=1024)
+        prompt = ChatPrompt(_prompt(name).system, (*pictures, question), schema=schema, max_tokens=1024)
         return await self.chat(prompt)
 
 
 def _understanding(instruction: str) -> str:
-    return str(_prompt("understand")["ask"]).format(instruction=instruction)
+    return _prompt("understand").ask.format(instruction=instruction)
 
 
 def _planning(spec: Spec, most: int) -> str:
-    return str(_prompt("plan")["ask"]).format(
+    return _prompt("plan").ask.format(
         instruction=spec.instruction,
         changes="; ".join(spec.changes) or "as said",
         constraints="; ".join(spec.constraints) or "nothing more",

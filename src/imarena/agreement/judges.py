@@ -82,9 +82,9 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         for key, rows in by_group.items()
     ]
     if "task" in keys and "task" not in chosen.by:
-        place = 1 + [name for name in keys if name != "criterion"].index("task")
+        column = 1 + [name for name in keys if name != "criterion"].index("task")
         groups = [
-            _within_tasks(group, rows, place, chosen) for group, rows in zip(groups, by_group.values(), strict=True)
+            _within_tasks(group, rows, column, chosen) for group, rows in zip(groups, by_group.values(), strict=True)
         ]
     coverage = list(_coverage(matches, people, groups))
     pairs = pair_orders(matches, chosen.by, chosen.gaps) if chosen.pairs or chosen.gaps else ()
@@ -163,12 +163,12 @@ def _group(
     )  # fmt: skip
 
 
-def _within_tasks(group: GroupAlignment, rows: Iterable[Match], place: int, options: AlignOptions) -> GroupAlignment:
+def _within_tasks(group: GroupAlignment, rows: Iterable[Match], column: int, options: AlignOptions) -> GroupAlignment:
     """Add the average correlation within tasks, if there are several. `place`: of the task in the key of a match."""
     by_task: dict[str, list[Match]] = {}
     for row in rows:
         if row.score is not None:
-            by_task.setdefault(row.key[place], []).append(row)
+            by_task.setdefault(row.key[column], []).append(row)
     if len(by_task) < 2:
         return group
     found = [

@@ -1,6 +1,5 @@
 """Options that several commands share: ``key=value`` pairs, score ranges, the executor, tables, and leaderboards."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,16 +75,6 @@ def read_range(text: str | None) -> Any:
     from imarena.stats import score_range_from
 
     return None if text is None else score_range_from(text)
-
-
-def refuse_with_table(options: Mapping[str, bool]) -> None:
-    """Raise if --from comes with an option that chooses from a workspace. `options`: name to whether it is given."""
-    for name, is_set in options.items():
-        if is_set:
-            raise UserError(
-                f"{name} chooses from a workspace and has no meaning with --from.",
-                hint=f"Leave out {name}, or leave out --from and name the workspace with --workspace DIR.",
-            )
 
 
 def parse_pairs(values: list[str] | None) -> dict[str, str]:

@@ -3,6 +3,7 @@ from .budget import CostLimitReached as CostLimitReached
 from .chat import ChatBackend as ChatBackend
 from .chat import ChatClient as ChatClient
 from .chat import ChatReply as ChatReply
+from .chat_fields import StagePrompt as StagePrompt
 from .chat_fields import field_text as field_text
 from .chat_fields import field_texts as field_texts
 from .chat_fields import json_object as json_object

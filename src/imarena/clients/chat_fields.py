@@ -2,21 +2,35 @@
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from imarena.core import ChatAnswer, package_yaml
-from imarena.core.records import Status
+from imarena.core.records import JsonDict, Status
+
+
+@dataclass(frozen=True)
+class StagePrompt:
+    """A prompt file: the system message, and the question with `{names}` to fill in."""
+
+    prompt_id: str
+    version: str
+    system: str
+    ask: str
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    """A part of the question for each kind of task, if it has such parts."""
 
 
 @cache
-def stage_prompt(package: str, name: str) -> dict[str, Any]:
+def stage_prompt(package: str, name: str) -> StagePrompt:
     """The prompt file `prompts/NAME.yaml` of a package."""
-    prompt: dict[str, Any] = package_yaml(package, "prompts", f"{name}.yaml")
-    return prompt
+    fields = package_yaml(package, "prompts", f"{name}.yaml")
+    return StagePrompt(**{**fields, "version": str(fields["version"])})
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def json_object(text: str) -> JsonDict | None:
     """The JSON object in a reply, fenced or not; None if there is none."""
     for candidate in (text, *re.findall(r"\{.*\}", text, re.DOTALL)):
         try:
@@ -28,7 +42,7 @@ def json_object(text: str) -> dict[str, Any] | None:
     return None
 
 
-def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
+def read_fields(answer: ChatAnswer) -> tuple[JsonDict, str]:
     """The JSON object in an answer; empty if there is none, which is noted in the trace."""
     if answer.status is not Status.OK:
         return {}, f"{answer.status.value}: {answer.error}; rules were used"

@@ -98,9 +98,10 @@ from .texts import shortened as shortened
 from .traits import Editor as Editor
 from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions
+from .traits import FinishedFiles as FinishedFiles
 from .traits import Judge as Judge
-from .traits import Openable as Openable
 from .traits import PartlyAsked as PartlyAsked
+from .traits import PricedClient as PricedClient
 from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
 from .traits import WrappedEditor as WrappedEditor

@@ -138,6 +138,7 @@ def _editor_traits(plugin: Any) -> EditorTraits:
         **_stated(plugin, _EDITOR_VALUES),
         opening=getattr(plugin, "opened", None),
         resumable=plugin if _has(plugin, "go_on") else None,
+        driven_by=str(dict(getattr(plugin, "params", {})).get("driven_by") or ""),
     )
 
 

@@ -4,14 +4,17 @@ Everything has a default, so that a new judge or editor declares only what diffe
 editor builds its own traits from the inner ones, field by field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import Protocol
 
+from pydantic import JsonValue
+
 from imarena.core.questions import EditRequest, EditResult, Exhibit, Journal, Verdict
-from imarena.core.records import JsonDict, Reply
+from imarena.core.records import ImageRef, JsonDict, Reply, Usage
 
 
 class Openable(Protocol):
@@ -19,6 +22,28 @@ class Openable(Protocol):
 
     def opened(self) -> AbstractAsyncContextManager[object]:
         """Open it for the duration of the context."""
+        ...
+
+
+class PricedClient(Openable, Protocol):
+    """The client of a model, and what its questions cost."""
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the model runs in this process, at no price."""
+        ...
+
+    @property
+    def endpoint_name(self) -> str:
+        """The name of the endpoint in the settings."""
+        ...
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Return the price of this many tokens; None if it is not known."""
+        ...
+
+    def image_tokens(self, image: ImageRef | None) -> float:
+        """Return how many tokens an image counts; for an unknown image, those of a usual size."""
         ...
 
 
@@ -149,13 +174,25 @@ class Resumable(Protocol):
         ...
 
 
+class FinishedFiles(Protocol):
+    """The files of an editor whose outputs were made elsewhere, by the item's key, data set, mode and turn."""
+
+    def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
+        """Return the image for `key`, `dataset`, `turn`, `turns` and `mode` in `named`; None if there is none."""
+        ...
+
+    def files_beside(self, expected: Container[str]) -> list[str]:
+        """Return images with none of the expected names (without extension), sorted by name."""
+        ...
+
+
 @dataclass(frozen=True)
 class ExtraQuestions:
     """Questions that a wrapped editor asks per output in addition to its edits, to a judge or a planner."""
 
     who: str
     """`judge` or `mind`."""
-    client: Openable
+    client: PricedClient
     """The client through which they are asked."""
     times: int
     """Maximum number of questions (or verdicts of a judge) per output."""
@@ -206,6 +243,12 @@ class EditorTraits:
     """Resumes an interrupted run; None for an editor with one step."""
     wraps: WrappedEditor | None = None
     """The editor inside it; None if it wraps none."""
+    files: FinishedFiles | None = None
+    """The files that it reads its outputs from; None if it makes them."""
+    driven_by: str = ""
+    """The judge that chose its outputs, which must not be the one that ranks them; empty if there is none."""
+    explain_error: Callable[[BaseException], str] | None = None
+    """Describes an exception in the words of the editor's author; None: by its type and message."""
 
     def opened(self) -> AbstractAsyncContextManager[object]:
         """Return the context in which the editor can be used."""

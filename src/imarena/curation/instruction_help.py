@@ -82,8 +82,8 @@ def suggest_variants(instruction: str, seen: Perception | None = None, number: i
 async def ask_variants(chat: Chat, instruction: str, caption: str, number: int = 3) -> InstructionVariants:
     """Paraphrases and variants by a model; falls back to rules if its reply cannot be used."""
     prompt = curation_prompt("instructions")
-    ask = prompt["ask"].format(instruction=instruction, caption=caption or "not known", number=number)
-    answer = await chat(ChatPrompt(prompt["system"], (ask,), max_tokens=1024))
+    ask = prompt.ask.format(instruction=instruction, caption=caption or "not known", number=number)
+    answer = await chat(ChatPrompt(prompt.system, (ask,), max_tokens=1024))
     fields, note = read_fields(answer)
     texts = field_texts(fields.get("paraphrases"), _LONGEST, number)
     if answer.status is not Status.OK or not texts:

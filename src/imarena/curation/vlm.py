@@ -7,7 +7,7 @@ never invented: without a usable reply the candidate has a status and no score.
 from collections.abc import Sequence
 from typing import Any
 
-from imarena.clients import field_text, field_texts, read_fields, stage_prompt
+from imarena.clients import StagePrompt, field_text, field_texts, read_fields, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, ImageQuery
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
@@ -28,7 +28,7 @@ _LONGEST = 2000
 _SHOWN = 8
 
 
-def curation_prompt(name: str) -> dict[str, Any]:
+def curation_prompt(name: str) -> StagePrompt:
     """A prompt file."""
     return stage_prompt("imarena.curation", name)
 
@@ -41,7 +41,7 @@ class ChatMind:
     def __init__(self, chat: Chat, model: str) -> None:
         self._chat = chat
         self._rules = RuleMind()
-        versions = "+".join(f"{name}{curation_prompt(name)['version']}" for name in _PROMPTS)
+        versions = "+".join(f"{name}{curation_prompt(name).version}" for name in _PROMPTS)
         self.name = f"{model} {versions}"
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
@@ -105,7 +105,7 @@ class ChatMind:
     async def _ask(self, name: str, images: tuple[bytes, ...], **values: object) -> ChatAnswer:
         prompt = curation_prompt(name)
         safe = {key: str(value) for key, value in values.items()}
-        return await self._chat(ChatPrompt(prompt["system"], (*images, prompt["ask"].format(**safe)), max_tokens=1024))
+        return await self._chat(ChatPrompt(prompt.system, (*images, prompt.ask.format(**safe)), max_tokens=1024))
 
 
 def _cost(answer: ChatAnswer) -> float:

@@ -41,7 +41,7 @@ class FolderEditor:
     @property
     def traits(self) -> EditorTraits:
         """Needs the key, because files are found by the item's name."""
-        return EditorTraits(needs_key=True, deterministic=True)
+        return EditorTraits(needs_key=True, deterministic=True, files=self)
 
     @property
     def params(self) -> JsonDict:

@@ -46,7 +46,7 @@ class FunctionEditor:
     @property
     def traits(self) -> EditorTraits:
         """A function cannot declare traits; the settings say whether it takes the conversation."""
-        return EditorTraits(in_context=self.in_context)
+        return EditorTraits(in_context=self.in_context, explain_error=self.raised)
 
     @property
     def params(self) -> JsonDict:

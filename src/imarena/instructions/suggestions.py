@@ -1,5 +1,7 @@
 """Suggestions by a vision-language model for a draft's open field; words that the draft refuses are not used."""
 
+from collections.abc import Mapping
+
 from imarena.clients import json_object
 from imarena.core import ChatAnswer, ChatPrompt
 from imarena.core.records import JsonDict, Status
@@ -18,11 +20,11 @@ def suggestion_prompt(image: bytes, state: ChainState, draft: TurnDraft, languag
     """The question for a draft's open field, with the base image; it describes the changes of the turns in words."""
     prompt = prompt_file("suggest_word")
     objects = ", ".join(f"{thing.count} {thing.name}" for thing in state.objects) or "none"
-    asked = prompt["ask"].format(objects=objects, task=_task(prompt["tasks"], state, draft, language))
-    return ChatPrompt(prompt["system"], (image, asked), schema=_SCHEMA, max_tokens=256)
+    asked = prompt.ask.format(objects=objects, task=_task(prompt.tasks, state, draft, language))
+    return ChatPrompt(prompt.system, (image, asked), schema=_SCHEMA, max_tokens=256)
 
 
-def _task(tasks: dict[str, str], state: ChainState, draft: TurnDraft, language: TextLanguage) -> str:
+def _task(tasks: Mapping[str, str], state: ChainState, draft: TurnDraft, language: TextLanguage) -> str:
     turn = draft.turn
     if draft.field == "new_object":
         if turn.object is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.clients import field_text, json_object, stage_prompt
+from imarena.clients import StagePrompt, field_text, json_object, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, InvalidImage, SceneObject, error_message
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.images import pixels as decode_image
@@ -43,7 +43,7 @@ _LIST_SCHEMA: JsonDict = {
 }  # fmt: skip
 
 
-def prompt_file(name: str) -> dict[str, Any]:
+def prompt_file(name: str) -> StagePrompt:
     """A prompt of this package."""
     return stage_prompt("imarena.instructions", name)
 
@@ -59,7 +59,7 @@ class ChatDecomposer:
 
     @property
     def version(self) -> str:
-        return "+".join(f"{prompt_file(name)['version']}" for name in ("screen_scene", "list_objects"))
+        return "+".join(f"{prompt_file(name).version}" for name in ("screen_scene", "list_objects"))
 
     @property
     def name(self) -> str:
@@ -80,9 +80,10 @@ class ChatDecomposer:
             return Decomposition("unsuitable", reason=reason, facts=facts, usage=screen.usage, raw=(screen.text,))
         listing = await self._ask("list_objects", image, _LIST_SCHEMA)
         listed = json_object(listing.text) if listing.status is Status.OK else None
-        if listed is None or not isinstance(listed.get("objects"), list):
+        entries = listed.get("objects") if listed is not None else None
+        if not isinstance(entries, list):
             return _failure(listing, "the reply holds no list of objects", screen, listing)
-        objects, dropped = checked_objects(listed["objects"])
+        objects, dropped = checked_objects(entries)
         found = Decomposition(
             "no_objects", reason="the model lists no object" if not dropped else "no entry of the list is an object",
             dropped=tuple(dropped), facts=facts, usage=_sum(screen.usage, listing.usage),
@@ -115,8 +116,8 @@ class ChatDecomposer:
 
     async def _ask(self, name: str, image: bytes, schema: JsonDict) -> ChatAnswer:
         prompt = prompt_file(name)
-        asked = prompt["ask"].format()
-        return await self.chat(ChatPrompt(prompt["system"], (image, asked), schema=schema, max_tokens=2048))
+        asked = prompt.ask.format()
+        return await self.chat(ChatPrompt(prompt.system, (image, asked), schema=schema, max_tokens=2048))
 
 
 def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[DroppedObject]]:

@@ -12,6 +12,7 @@ from .boards.board_gate import read_below_rules as read_below_rules
 from .boards.calibrated import calibrated_board as calibrated_board
 from .boards.corrected import JudgeScale as JudgeScale
 from .boards.corrected import corrected_board as corrected_board
+from .boards.from_tables import TableReading as TableReading
 from .boards.from_tables import compare_boards as compare_boards
 from .boards.from_tables import empty_board as empty_board
 from .boards.from_tables import is_board as is_board

@@ -11,12 +11,21 @@ from imarena.stats import score_range_from
 WHOLE = ("base", "scale", "centre")
 """Settings of the board, not of a method."""
 METHOD_PARTS = ("elo", "active", "mixture")
+METHODS_OF = {"elo": ("elo", "active-elo"), "active": ("active-elo",), "mixture": ("mixture", "corrected")}
+"""The methods that read each part."""
+WITHOUT_SETTINGS = ("bt", "davidson")
+"""Methods that have no settings of their own."""
 EPSILON = "epsilon"
 """The paper's name: q_human = 1 - epsilon (CV-Arena E.3)."""
 
 
-def with_settings(options: Options, assignments: Iterable[str] | None, reliability: str | None = None) -> Options:
-    """Apply every ``key=value`` to the options. `reliability`: see `MixtureOptions`."""
+def with_settings(
+    options: Options, assignments: Iterable[str] | None, reliability: str | None = None, *, refuse_unused: bool = False
+) -> Options:
+    """Apply every ``key=value`` to the options. `reliability`: see `MixtureOptions`.
+
+    `refuse_unused`: raise `UserError` for a setting of other methods if the method of `options` has none.
+    """
     parts: dict[str, Any] = {name: getattr(options, name) for name in METHOD_PARTS}
     if reliability is not None:
         parts["mixture"] = replace(options.mixture, reliability=reliability)
@@ -28,6 +37,12 @@ def with_settings(options: Options, assignments: Iterable[str] | None, reliabili
             parts[key] = _number(key, text)
         for owner in owners:  # active Elo and the mixture both have a q_human
             parts[owner] = replace(parts[owner], **{key: _value(key, text)})
+        if owners and refuse_unused and options.method in WITHOUT_SETTINGS:
+            methods = ("elo",) if key == "k" else dict.fromkeys(name for part in owners for name in METHODS_OF[part])
+            raise UserError(
+                f"The method '{options.method}' has no setting '{key}'.",
+                hint=f"It is a setting of {', '.join(f'--method {name}' for name in methods)}.",
+            )
     return replace(options, **parts)
 
 

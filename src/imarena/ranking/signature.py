@@ -17,7 +17,7 @@ SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
 _SHORT = 12
 AT_ONCE = 50_000
-_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
+_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "default_because", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others or are only descriptive."""
 
 

@@ -96,9 +96,16 @@ def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
     notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
-            f"Made from the verdicts of {ranking.settings['verdicts']}; also available: {ranking.settings['beside']}."
+            f"Made from the verdicts of {ranking.settings['verdicts']}{_reason(ranking)}; "
+            f"also available: {ranking.settings['beside']}."
         )
     return tuple(note for note in (*notes, *(sentences(ranking.notices, medium) if medium else ())) if note)
+
+
+def _reason(ranking: Ranking) -> str:
+    """Why these verdicts are the default although people voted."""
+    why = ranking.settings.get("default_because")
+    return f" (default, because {why}; choose with --source, or with [board] in imarena.toml)" if why else ""
 
 
 def _meanings(ranking: Ranking) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -14,6 +15,22 @@ from imarena.routing.units import side_swapped
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 _USES = ("gold", "practice", "qualification")
+
+
+@dataclass(frozen=True)
+class KnownAnswer:
+    """The right answer to a task: a preference, yes or no, or a rating per criterion."""
+
+    preference: str | None = None
+    answer: bool | None = None
+    ratings: Mapping[str, int] = field(default_factory=dict)
+
+    def of_task(self, item_id: str, left_id: str, right_id: str | None, explanation: str = "") -> KnownTask:
+        """Return the task with this answer."""
+        return KnownTask(
+            item_id=item_id, left_id=left_id, right_id=right_id, preference=self.preference, answer=self.answer,
+            ratings=dict(self.ratings), explanation=explanation,
+        )  # fmt: skip
 
 
 def mirrored_preference(preference: str) -> str:
@@ -29,8 +46,8 @@ def ratings_answer(kind: str, ratings: Mapping[str, Any]) -> Any:
     return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
 
 
-def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
-    """Return the answer that at least `least_share` of at least `least_votes` people gave, as fields of `KnownTask`.
+def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_share: float) -> KnownAnswer | None:
+    """Return the answer that at least `least_share` of at least `least_votes` people gave.
 
     Ratings count as equal if they are within one step of the median.
     """
@@ -40,11 +57,12 @@ def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_sha
         middle = [round(median(values)) for values in zip(*answers, strict=True)]
         near = [all(abs(a - b) <= 1 for a, b in zip(ratings, middle, strict=True)) for ratings in answers]
         names = [question.name for question in forms().criteria]
-        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(answers) else None
+        enough = sum(near) >= least_share * len(answers)
+        return KnownAnswer(ratings=dict(zip(names, middle, strict=True))) if enough else None
     answer, count = Counter(answers).most_common(1)[0]
     if count < least_share * len(answers) or 2 * count <= len(answers):
         return None
-    return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
+    return KnownAnswer(preference=answer) if kind == "preference" else KnownAnswer(answer=bool(answer))
 
 
 def with_sides_by_chance(known: KnownTask) -> KnownTask:
@@ -63,17 +81,17 @@ def table_use(cells: Mapping[str, str]) -> str:
     return use
 
 
-def table_answer(kind: str, cells: Mapping[str, str]) -> dict[str, Any]:
-    """Return the answer in a table row, as fields of `KnownTask`. Raises `ValueError`."""
+def table_answer(kind: str, cells: Mapping[str, str]) -> KnownAnswer:
+    """Return the answer in a table row. Raises `ValueError`."""
     if kind == "preference":
         if cells.get("winner") not in set(Outcome):
             raise ValueError("winner is none of left, right, tie, both_bad")
-        return {"preference": cells["winner"]}
+        return KnownAnswer(preference=cells["winner"])
     if kind == "yes_no":
         if cells.get("answer", "").lower() not in _YES:
             raise ValueError("answer is neither yes nor no")
-        return {"answer": _YES[cells["answer"].lower()]}
+        return KnownAnswer(answer=_YES[cells["answer"].lower()])
     asked = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
     if not asked or not all(value in "12345" and len(value) == 1 for value in asked.values()):
         raise ValueError("the criteria need values from 1 to 5")
-    return {"ratings": {name: int(value) for name, value in asked.items()}}
+    return KnownAnswer(ratings={name: int(value) for name, value in asked.items()})

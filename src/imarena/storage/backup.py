@@ -181,17 +181,19 @@ def restore(
     write_atomically(root / FILE_NAME, settings_text)
     if elsewhere:
         _forget_mark(elsewhere)
-    place = images.original.place if images.original is not None else ""
-    return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing), place)
+    location = images.original.place if images.original is not None else ""
+    return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing), location)
 
 
 def _with_images_at(settings: Settings, blobs: str | None, endpoint: str | None) -> Settings:
     """The settings with another location of the images; the service stays the same unless another is named."""
-    place = settings.blobs if blobs is None else blobs
-    if endpoint and not place.startswith(_S3):
+    location = settings.blobs if blobs is None else blobs
+    if endpoint and not location.startswith(_S3):
         raise UserError("An endpoint is only for images in S3 storage.", hint="Add --blobs s3://bucket/prefix.")
     service = settings.blobs_endpoint if endpoint is None else endpoint
-    return settings.model_copy(update={"blobs": place, "blobs_endpoint": service if place.startswith(_S3) else ""})
+    return settings.model_copy(
+        update={"blobs": location, "blobs_endpoint": service if location.startswith(_S3) else ""}
+    )
 
 
 class _ImageSource:
@@ -220,11 +222,11 @@ def _restore_blobs(images: _ImageSource, store: BlobStore, progress: Progress | 
             store.bar(row["sha256"])
     records.close()
     missing = []
-    there = images.original is not None and images.original.place == store.place  # the images are where they were
+    same_place = images.original is not None and images.original.place == store.place  # images stay where they were
     for done, (sha256, size) in enumerate(rows):
         if progress and done % 50 == 0:
             progress("images", done, len(rows))
-        if not (there and store.size(sha256) == size) and not images.copy(sha256, store):
+        if not (same_place and store.size(sha256) == size) and not images.copy(sha256, store):
             missing.append(sha256)
     return len(rows), missing
 

@@ -1,4 +1,4 @@
-"""Finds `getattr` and `hasattr` calls on judges and editors in source files, by their syntax trees."""
+"""Finds `getattr`, `hasattr` and `isinstance` calls on judges and editors in source files, by their syntax trees."""
 
 import ast
 import re
@@ -17,6 +17,12 @@ ALLOWED = {
 ALLOWED_SUBJECTS = {"self", "later"}
 """First arguments that are fine in such files: fields of the module's own dataclasses, by name."""
 _TYPED = re.compile(r"\b(?:Judge|Editor|Wired|PluginJudge|PluginEditor|Agent|BestOf)\b")
+
+
+_CONCRETE = re.compile(r"(?:Judge|Editor|Chat|Agent|BestOf|Planner|Mind)$")
+"""What classes of judges and editors, their clients and the parts of an agent are called."""
+OWN_ROOMS = ("judges/", "editors/", "agent/", "workflows/wiring/", "core/plugins.py")
+"""Where the classes of judges and editors may be told apart: in their own rooms, and where they are made."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,32 @@ def lookups_in(root: Path) -> list[Lookup]:
         for path in sorted(root.rglob("*.py"))
         for found in lookups(path.read_text(encoding="utf-8"), path.relative_to(root).as_posix())
     ]
+
+
+def class_checks_in(root: Path) -> list[str]:
+    """All `isinstance` calls outside `OWN_ROOMS` that ask for a class of judges or editors: file, line and class."""
+    return [
+        f"{file}:{found}"
+        for path in sorted(root.rglob("*.py"))
+        if not (file := path.relative_to(root).as_posix()).startswith(OWN_ROOMS)
+        for found in class_checks(path.read_text(encoding="utf-8"))
+    ]
+
+
+def class_checks(source: str) -> Iterator[str]:
+    """Lines and classes of such calls, and of `match` cases, in one source text."""
+    for node in ast.walk(ast.parse(source)):
+        asked: ast.AST | None = None
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass") and len(node.args) > 1:
+            asked = node.args[1]
+        elif isinstance(node, ast.MatchClass):
+            asked = node.cls
+        elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):
+            asked = node.comparators[0]
+        for part in ast.walk(asked) if asked is not None else ():
+            name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+            if _CONCRETE.search(name):
+                yield f"{part.lineno}: {name}"  # type: ignore[attr-defined]
 
 
 def lookups(source: str, file: str = "<text>") -> Iterator[Lookup]:

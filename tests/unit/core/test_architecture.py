@@ -13,6 +13,8 @@ from tests.unit.core.source_tree import OWN_DOORS, ROOT, Import, SourceTree, cyc
 
 MOST_LINES = 400
 MOST_MODULES = 30
+MOST_LINES_OF_A_FUNCTION = 60
+OPTIONS_ALONE = "for its options alone"
 TREES = ("src", "tests", "benchmarks", "tools", "web")
 CODE = {".py", ".pyi", ".ts", ".tsx", ".js", ".css", ".html"}
 """What has at most `MOST_LINES` lines. Not YAML, JSON and CSV: lists of words, editors or figures are data, not code."""
@@ -38,6 +40,18 @@ CONVENTIONS = {
 """Names that many modules define because a registry or Python looks for them."""
 DOORS_TO_PEOPLE = ("imarena.cli.", "imarena.web.routes.")
 """A command or a route may have the name of the workflow that it calls."""
+UNTYPED = {
+    "preferences.training.examples.TrainingExample.chat": "messages as a chat template of transformers takes them",
+    "storage.codec.to_row": "a row for SQLAlchemy, whose columns depend on the kind of record",
+    "storage.column_cache.ColumnCache.about": "the JSON that a caller stored with the columns",
+    "storage.forms.Form.row": "a row for SQLAlchemy",
+    "vision.local_models.load_pretrained": "arguments of transformers",
+    "vision.pretrained.qwen_chat.QwenChat.images": "inputs of a model of transformers",
+    "workflows.views.questions.stored_answers": "values of columns, by name",
+    "workflows.views.questions.unanswered": "values of columns, by name",
+    "workflows.views.questions.unanswered_questions": "values of columns, by name",
+}
+"""Public functions with dictionaries or parameters without types, each with the reason."""
 HEAVY = {"torch", "numpy", "scipy", "sqlalchemy", "pydantic", "numba", "polars", "pyarrow", "cv2", "PIL", "ray"}
 
 
@@ -64,6 +78,22 @@ def test_no_file_is_too_long(code: list[Path]) -> None:
     assert len(code) > 1500
     lines = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in code}
     assert not {path: n for path, n in lines.items() if n > MOST_LINES and "/migrations/versions/" not in path}
+
+
+def test_no_function_is_too_long_without_a_reason(source: SourceTree) -> None:
+    """The reason is a comment above it. Where options alone make it long, what it does with them is short."""
+    long = {
+        f"{module}.{node.name}": (node, lines)
+        for module, tree in source.trees.items()
+        if ".migrations." not in module
+        for lines in [source.files[module].read_text(encoding="utf-8").split("\n")]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _length(node) > MOST_LINES_OF_A_FUNCTION
+    }
+    assert [name for name, (node, lines) in long.items() if not _reason_above(node, lines)] == []
+    of_options = {name: node for name, (node, lines) in long.items() if OPTIONS_ALONE in _reason_above(node, lines)}
+    assert of_options
+    assert [name for name, node in of_options.items() if _length_of_body(node) > MOST_LINES_OF_A_FUNCTION] == []
 
 
 def test_no_folder_holds_too_many_modules(code: list[Path]) -> None:
@@ -179,6 +209,29 @@ def test_one_public_name_means_one_thing(source: SourceTree) -> None:
     assert all(len(homes[name]) > 1 for name in CONVENTIONS), "a convention that only one module follows is none"
 
 
+def test_what_crosses_rooms_is_typed(source: SourceTree) -> None:
+    """A public result is a frozen type, not a dictionary; a public function has no parameters without a type."""
+    listed = {(source.home(package, name), name) for package, names in source.doors.items() for name in names}
+    found = set()
+    for module, name, node in source.public_definitions():
+        if (module, name) in listed:
+            found |= {f"{module.removeprefix('imarena.')}.{where}" for where in _untyped(name, node)}
+    assert found == set(UNTYPED), "give it a frozen type, or a reason in UNTYPED"
+
+
+def test_an_untyped_result_is_found() -> None:
+    texts = (
+        "def f() -> dict[str, Any]: ...",
+        "def f() -> Iterator[dict[str, Any]]: ...",
+        "def f(**asked: Any) -> int: ...",
+        "class f:\n    def g(self) -> list[dict[str, Any]]: ...",
+    )
+    for text in texts:
+        (node,) = ast.parse(text).body
+        assert isinstance(node, ast.ClassDef | ast.FunctionDef)
+        assert list(_untyped("f", node))
+
+
 def test_one_type_name_means_one_type(source: SourceTree) -> None:
     """Aliases too. Options of two commands may share a name (both have a `Seed`), but not with anything else."""
     homes: dict[str, list[str]] = defaultdict(list)
@@ -213,6 +266,37 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "imarena.core.version" in loaded
     assert HEAVY.isdisjoint(loaded)
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _length_of_body(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines below the parameters and the documentation."""
+    begin = node.body[1].lineno if ast.get_docstring(node) is not None else node.body[0].lineno
+    return (node.end_lineno or begin) - begin + 1
+
+
+def _reason_above(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    """The comment directly above a function and its decorators; empty if there is none."""
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    above = lines[first - 2].strip() if first > 1 else ""
+    return above.removeprefix("#").strip() if above.startswith("#") else ""
+
+
+def _untyped(name: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """The functions of a public name that return dictionaries without types, or that take anything by name."""
+    if isinstance(node, ast.ClassDef):
+        methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for one in methods:
+            if not one.name.startswith("_") and one.name != "to_json":
+                yield from (f"{name}.{where}" for where in _untyped(one.name, one))
+        return
+    returned = "" if node.returns is None else ast.unparse(node.returns)
+    taken = node.args.kwarg.annotation if node.args.kwarg is not None else None
+    if "dict[str, Any]" in returned or (taken is not None and ast.unparse(taken) == "Any"):
+        yield name
 
 
 def _imports_outside(source: SourceTree) -> Iterator[Import]:

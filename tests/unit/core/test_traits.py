@@ -17,7 +17,7 @@ from imarena.core.records import Evidence, JsonDict, Status
 from imarena.core.registry import Registry
 from imarena.editors import catalog as editor_catalog
 from imarena.judges import catalog as judge_catalog
-from tests.unit.core.attribute_lookups import ALLOWED, lookups, lookups_in
+from tests.unit.core.attribute_lookups import ALLOWED, class_checks, class_checks_in, lookups, lookups_in
 
 SOURCE = Path(inspect.getfile(imarena)).parent
 
@@ -68,6 +68,30 @@ def test_no_port_of_a_judge_or_an_editor_is_found_by_its_methods() -> None:
     """`isinstance` with a runtime-checkable protocol would be `hasattr` under another name."""
     for module in (protocols, traits):
         assert "runtime_checkable" not in inspect.getsource(module)
+
+
+def test_no_code_asks_for_the_class_of_a_judge_or_an_editor() -> None:
+    """Not outside their own rooms: a plug-in has another class, and could never do what is asked for so."""
+    assert class_checks_in(SOURCE) == [], "declare it in JudgeTraits or EditorTraits"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance(editor, FolderEditor)",
+        "[isinstance(one, FolderEditor | FunctionEditor) for one in everything]",
+        "isinstance(aside.door, wiring.JudgeChat)",
+        "isinstance(judge, (int, ChatJudge))",
+        "type(editor) is Agent",
+        "match editor:\n    case BestOf():\n        pass",
+    ],
+)
+def test_a_class_check_is_found(text: str) -> None:
+    assert list(class_checks(text))
+
+
+def test_other_class_checks_are_left_alone() -> None:
+    assert not list(class_checks("isinstance(value, int | float)\nisinstance(adapted, UserError)"))
 
 
 # ---------------------------------------------------------------- plug-ins
@@ -181,3 +205,20 @@ def test_evidence_is_found_by_its_kind_and_its_image() -> None:
     assert exhibit.evidence_of("boxes") == (one, two)
     assert exhibit.evidence_of("boxes", b"source") == (two,)
     assert exhibit.evidence_of("text", b"source") == ()
+
+
+def test_an_editor_declares_its_files_its_judge_and_its_errors(tmp_path: Path) -> None:
+    from imarena.agent import BestOf
+    from imarena.editors import FolderEditor, FunctionEditor
+
+    (tmp_path / "cup.png").write_bytes(b"x")
+    files = FolderEditor("shown", tmp_path).traits.files
+    assert files is not None
+    assert files.file_of({"key": "cup"}) == tmp_path / "cup.png"
+    assert files.files_beside(()) == ["cup.png"]
+    explain = FunctionEditor("mine", lambda request: request).traits.explain_error
+    assert explain is not None
+    assert "ValueError: no" in explain(ValueError("no"))
+    best = BestOf("best", adapt_editor(OneEdit(), "mine"), adapt_judge(Declared(), "whole"), 2)
+    assert best.traits.driven_by == best.params["driven_by"] == "whole"
+    assert adapt_editor(OneEdit(), "mine").traits.files is None

@@ -84,19 +84,19 @@ def test_a_broken_store_is_not_turned_into_records() -> None:
 def test_results_are_written_while_others_are_in_progress() -> None:
     """What arrives during a write goes into the next one, which begins at once; its slots do not wait."""
     written: list[list[int]] = []
-    release, first_write = threading.Event(), asyncio.Event()
+    release, begun = threading.Event(), threading.Event()
     seen: list[int] = []
-    loops: list[asyncio.AbstractEventLoop] = []
 
     def write(batch: list[int]) -> None:
         written.append(batch)
         if len(written) == 1:
-            loops[0].call_soon_threadsafe(first_write.set)
+            begun.set()
             assert release.wait(20)
 
     async def do(_: int, number: int) -> int:
         if 0 < number < 5:
-            await first_write.wait()
+            while not begun.is_set():
+                await asyncio.sleep(0.001)
         if number == 5:  # everything else has a result
             while len(seen) < 4:
                 await asyncio.sleep(0.001)
@@ -108,7 +108,6 @@ def test_results_are_written_while_others_are_in_progress() -> None:
         return number
 
     async def run() -> None:
-        loops.append(asyncio.get_running_loop())
         await asyncio.wait_for(
             run_plan(RunPlan(range(6), do, lambda number, _: number, write, concurrency=6, flush_s=SOON_S)), 20
         )

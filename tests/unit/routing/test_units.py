@@ -4,7 +4,7 @@ import pytest
 
 from imarena.routing.campaign_plan import CampaignPlan, KnownTask
 from imarena.routing.forms import forms
-from imarena.routing.known_answers import agreed_answer, table_answer, table_use, with_sides_by_chance
+from imarena.routing.known_answers import KnownAnswer, agreed_answer, table_answer, table_use, with_sides_by_chance
 from imarena.routing.units import (
     CandidateItem,
     CandidateOutput,
@@ -67,14 +67,14 @@ def test_slots_are_withdrawn_revived_and_made() -> None:
 
 
 def test_votes_agree_or_there_is_no_answer() -> None:
-    assert agreed_answer("preference", ["left", "left", "tie"], 2, 0.6) == {"preference": "left"}
+    assert agreed_answer("preference", ["left", "left", "tie"], 2, 0.6) == KnownAnswer(preference="left")
     assert agreed_answer("preference", ["left", "left", "tie"], 2, 1.0) is None
     assert agreed_answer("preference", ["left", "tie"], 2, 0.5) is None, "half is no majority"
     assert agreed_answer("yes_no", [1.0], 2, 1.0) is None
-    assert agreed_answer("yes_no", [1.0, 1.0], 2, 1.0) == {"answer": True}
+    assert agreed_answer("yes_no", [1.0, 1.0], 2, 1.0) == KnownAnswer(answer=True)
     names = [question.name for question in forms().criteria]
     near = agreed_answer("rating", [(3,) * len(names), (4,) * len(names), (4,) * len(names)], 2, 1.0)
-    assert near == {"ratings": dict.fromkeys(names, 4)}
+    assert near == KnownAnswer(ratings=dict.fromkeys(names, 4))
 
 
 def test_a_known_answer_follows_its_side() -> None:
@@ -86,7 +86,7 @@ def test_a_known_answer_follows_its_side() -> None:
 
 def test_rows_of_a_table_say_what_is_wrong_with_them() -> None:
     assert table_use({"use": "test"}) == "qualification"
-    assert table_answer("yes_no", {"answer": "Yes"}) == {"answer": True}
+    assert table_answer("yes_no", {"answer": "Yes"}) == KnownAnswer(answer=True)
     with pytest.raises(ValueError, match="use is none of"):
         table_use({"use": "silver"})
     with pytest.raises(ValueError, match="winner is none of"):

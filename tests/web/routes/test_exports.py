@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from imarena.core.records import Ranking
 from imarena.ranking.boards.from_tables import rank
 from imarena.reports.rank_tables import board_data
-from imarena.reports.tables import Column, Table, to_csv, write_csv
+from imarena.reports.tables import Column, Table, streamed_table, to_csv, write_csv
 from imarena.reports.tables.csv import FORMULA_STARTS
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
-from imarena.web.routes.exports import _csv, _gathered, _json
 from tests.command import Imarena
 from tests.web.looked_at import CRITERION, looked_at
 from tests.web.people import Person, administrator, campaign, fill, rater, settings_of
@@ -134,13 +133,13 @@ CELLS = st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.dictionar
 @example([("fine\r=1+1", "fine\r\n=1+1")])
 def test_no_cell_starts_a_formula_and_no_document_ends_a_script(rows: list[tuple[Any, Any]]) -> None:
     """Whatever is in a cell: CSV reads back with as many rows, JSON with the same values."""
-    text = "".join(_csv(("one", "=two"), rows))
+    text = b"".join(streamed_table(("one", "=two"), rows, "csv")).decode()
     read = list(csv.reader(io.StringIO(text)))
     assert len(read) == len(rows) + 1
     numbers = [str(value) for row in rows for value in row if isinstance(value, int | float)]
     for row in read:
         assert not [cell for cell in row if cell.startswith(FORMULA_STARTS) and cell not in numbers]
-    document = "".join(_json(("one", "two"), rows))
+    document = b"".join(streamed_table(("one", "two"), rows, "json")).decode()
     assert not set("<>&\u2028\u2029") & set(document)
     told = json.loads(document)
     assert [one["one"] for one in told if isinstance(one["one"], str)] == [
@@ -173,7 +172,7 @@ def test_a_large_table_is_sent_in_pieces() -> None:
             asked.append(n)
             yield (n, "x" * 20)
 
-    pieces = _gathered(_csv(("n", "text"), rows()))
+    pieces = streamed_table(("n", "text"), rows(), "csv")
     assert len(next(pieces)) < 100_000
     assert len(asked) < 5_000
     assert sum(len(piece) for piece in pieces) > 1_000_000

@@ -239,7 +239,10 @@ def test_where_no_source_is_chosen_every_view_shows_the_same_board(app: FastAPI,
     """Too few votes for a board of people: one judge's. What else there is is named with the filters of the page."""
     found = board(admin)
     assert (found["source"], found["judge"], found["verdicts"], found["n_battles"]) == ("judge", "elm", "judge elm", 12)
-    assert found["beside"] == "24 votes of people (“Verdicts of”: People) and 12 verdicts of judge oak (“Judge”: oak)"
+    assert (
+        found["beside"]
+        == "24 votes of people (“Votes and judgments of”: People) and 12 verdicts of judge oak (“Judge”: oak)"
+    )
     assert admin.get("/api/board/history").json()["points"][-1]["n_battles"] == 12
     duel = admin.get("/api/head-to-head?left=ash&right=cedar").json()["total"]
     assert duel["wins"] + duel["losses"] + duel["ties"] == 4

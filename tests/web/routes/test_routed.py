@@ -52,7 +52,7 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
     assert admin.get(f"/api/lead/campaigns/{made.campaign}").json()["held_until"] is None
     person.post(f"/api/rating/campaigns/{made.campaign}/undo")
     with open_workspace(tmp_path / "arena") as workspace:
-        ((_, board),) = rerank(workspace, None, options=QUICK)
+        ((_, board),) = rerank(workspace, None, options=QUICK).boards
         assert board.n_battles == 3  # what was taken back does not count
         arena = read_arena(workspace, None)
         assert not arena.gold[arena.votes.item].any()

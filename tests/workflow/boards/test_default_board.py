@@ -82,6 +82,17 @@ def test_the_leads_setting_goes_first(imarena: Imarena, tmp_path: Path, setting:
     assert board(imarena, arena(tmp_path / "a", votes=9, setting=setting))["settings"]["verdicts"] == verdicts
 
 
+def test_a_judges_board_that_is_the_default_despite_votes_states_why(imarena: Imarena, tmp_path: Path) -> None:
+    root = arena(tmp_path / "a", votes=9)
+    printed = " ".join(imarena("-w", root, "rank", "--interval", "none").out.split())
+    assert (
+        "Made from the verdicts of judge wide (default, because people judged fewer than 30 battles of some editors; "
+        "choose with --source, or with [board] in imarena.toml); also available: 9 votes of people"
+    ) in printed
+    asked = imarena("-w", root, "rank", "--interval", "none", "--judge", "wide").out
+    assert "default, because" not in asked
+
+
 def test_judges_are_pooled_only_when_asked_and_contradictions_are_refused(imarena: Imarena, tmp_path: Path) -> None:
     root = arena(tmp_path / "a")
     pooled = board(imarena, root, "--judge", "all")

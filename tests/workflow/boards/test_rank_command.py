@@ -86,6 +86,9 @@ def test_settings_reach_the_method(battles: Path) -> None:
         run("--from", str(battles), "--set", "kk=3")
     with pytest.raises(UserError, match="needs a number"):
         run("--from", str(battles), "--set", "k=big")
+    with pytest.raises(UserError, match="'bt' has no setting 'k'") as refused:
+        run("--from", str(battles), "--set", "k=3")
+    assert refused.value.hint == "It is a setting of --method elo."
     with pytest.raises(UserError, match="No method"):
         run("--from", str(battles), "--method", "magic")
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from imarena.core.records import Item, Judgment, Mode, Output, Status
+from imarena.core.records import Item, Judgment, Mode, Origin, Output, Status, Turn
 from imarena.editors.studio.editors import studio_editor
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.editing.plan import add_studio
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.report import write_report
+from tests.samples import kept
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
 HABITS = ("exact", "returns-input", "new-image")
@@ -90,3 +91,21 @@ def test_a_chart_takes_the_colours_of_the_page_and_is_a_file_on_white(arena: Wor
     with Image.open(tmp_path / "report" / "plots" / "board-1-ratings.png") as light:
         assert light.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
     assert "currentColor" not in (tmp_path / "report" / "plots" / "board-1-ratings.svg").read_text()
+
+
+def test_items_without_images_take_no_place_in_the_gallery(tmp_path: Path) -> None:
+    """An import of ratings alone adds items and outputs without images; the gallery has those with images."""
+    with init_workspace(tmp_path / "w") as workspace:
+        for number in range(12):
+            item = Item(dataset="d", key=f"i{number}", turns=(Turn(instruction="red"),))
+            image = kept(workspace, number) if number < 3 else None
+            origin = Origin(source="ratings") if image is None else None
+            workspace.store.add([item, Output(item_id=item.item_id, editor="ash", image=image, origin=origin)])
+        section = read_gallery(workspace, Thumbnails(workspace, None), 3)
+    assert section is not None
+    assert all(any(image.file for image in one.pictures) for one in section.exhibits)
+
+
+def test_the_input_of_a_later_turn_is_not_called_source(arena: Workspace, tmp_path: Path) -> None:
+    write_report(arena, tmp_path / "out", gallery=0)
+    assert re.search(r"turn [12] of 3 \(input\)", (tmp_path / "out" / "index.html").read_text(encoding="utf-8"))

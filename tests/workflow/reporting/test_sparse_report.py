@@ -4,7 +4,7 @@ import re
 from itertools import combinations
 from pathlib import Path
 
-from imarena.core.records import Item, Judgment, Order, Outcome, Output, Turn
+from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.reporting import write_report
 from tests.command import Imarena
@@ -99,3 +99,28 @@ def test_the_next_step_fits_what_is_missing(imarena: Imarena, tmp_path: Path) ->
     people = imarena("-w", "w", "rank", "--source", "people", code=2).err
     assert "imarena campaign create NAME" in people
     assert "imarena judge" not in people
+
+
+def test_a_report_of_votes_without_tasks_does_not_repeat_itself(imarena: Imarena, tmp_path: Path) -> None:
+    """Two judges, one without a readable reply, and votes of people on items without task and track."""
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        rater = Rater(rater_id="ann")
+        workspace.store.add([rater])
+        for number in range(6):
+            item = Item(dataset="d", key=f"i{number}", turns=(Turn(instruction="red"),))
+            pair = [Output(item_id=item.item_id, editor=editor, image=kept(workspace, 10 * number + place))
+                    for place, editor in enumerate(EDITORS[:2])]  # fmt: skip
+            about = {"item_id": item.item_id, "left_id": pair[0].output_id, "right_id": pair[1].output_id}
+            vote = Vote(rater_id="ann", preference=Outcome.LEFT, idempotency_key=str(number), **about)
+            clear = Judgment(work_id=f"c{number}", judge="clear", preference=Outcome.LEFT, **about)
+            mute = Judgment(work_id=f"m{number}", judge="mute", status="unparsable", **about)
+            workspace.store.add([item, *pair, vote, clear, mute])
+    imarena("-w", root, "report", "out", "--gallery", 0)
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "## Judges against people\n" in text
+    assert "## Judges against people, by" not in text
+    assert text.count("Verdicts of people and of clear") == 2  # as `align` prints it, and as table 5 of GenArena
+    assert "Verdicts of people and of mute" not in text
+    assert "(none)" not in text
+    assert text.count("the judge does not score both sides") == 1

@@ -218,7 +218,7 @@ def test_unknown_models_are_refused_with_a_suggestion(imarena: Imarena, tmp_path
     write_battles(tmp_path / "b.csv", ("new model", "old below zero", 5, 3), ("new model", "third", 5, 3))
     words = ("rank", "--from", "b.csv", "--fail-if")
     assert "Did you mean 'new model'?" in imarena(*words, "new-model below third", code=2).err
-    assert "is not a rule" in imarena(*words, "new model under third", code=2).err
+    assert "Unknown rule 'new model under third'" in imarena(*words, "new model under third", code=2).err
     assert "twice" in imarena(*words, "third below third", code=2).err
     imarena(*words, "new model below old below zero")
     assert "needs intervals" in imarena(*words, "new model below third", "--interval", "none", code=2).err

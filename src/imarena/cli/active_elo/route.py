@@ -264,18 +264,17 @@ def rank_again(
 
     chosen = SETTINGS if settings == "all" else _names(settings)
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
-    left_out: list[str] = []
     with session_workspace(context) as workspace:
-        rankings = rerank(
+        reranked = rerank(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
-            options=options, paper_compat=paper_compat,
-            left_out=left_out if settings == "all" else None,
+            options=options, paper_compat=paper_compat, skip_missing=settings == "all",
         )  # fmt: skip
-    if not rankings:
+    boards, left_out = reranked.boards, list(reranked.left_out)
+    if not boards:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in rankings], "left_out": left_out}
-    tables = [table for name, ranking in rankings for table in _board_tables(name, ranking)]
-    warn_all(context, [*left_out, *sentences(notice for _, ranking in rankings for notice in ranking.notices)])
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in boards], "left_out": left_out}
+    tables = [table for name, ranking in boards for table in _board_tables(name, ranking)]
+    warn_all(context, [*left_out, *sentences(notice for _, ranking in boards for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
 
 

@@ -1,5 +1,6 @@
 """``imarena rank``: a leaderboard from a workspace or a table of battles."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +9,7 @@ import typer
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.options import AllVotes, Editors, Latex, Markdown, refuse_with_table
+from imarena.cli.options import AllVotes, Editors, Latex, Markdown
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
 
     from imarena.core.records import Ranking
     from imarena.ranking import OutsideComparison
-    from imarena.reports.tables import Table
     from imarena.stats import GateReport
-
-_NAMES_SHOWN = 10
+    from imarena.workflows.boards import RankedBoards, RankRequest
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[
@@ -146,30 +145,10 @@ def command(
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
     from imarena import ranking
     from imarena.engine import read_executor
-    from imarena.ranking import Options, check_below_rules, with_settings
+    from imarena.ranking import Options, with_settings
+    from imarena.workflows.boards import BoardQuery, RankRequest, rank_requested, read_battle_kind, read_source
 
-    check_below_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(fail_if))
-    if fail_if and (interval == "none" or rounds == 0):
-        raise UserError("--fail-if needs intervals.", hint="Leave out --interval none and --rounds 0.")
-    if executor in ("processes", "ray") and method not in ("elo", "active-elo"):
-        raise UserError(
-            f"--executor {executor} is for elo and active-elo; {method} computes its rounds here, in seconds.",
-            hint="Leave out --executor.",
-        )
-    if source is None and all_votes:
-        raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
-    if source is not None:
-        chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
-        chosen |= {"--kind": kind is not None, "--editors": bool(editors)}
-        refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
-    if source is not None and against is not None and ranking.is_board(source):
-        if fail_if or summary:
-            raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
-        _compare_only(context, source, against, _pairs(names, "--names"))
-        return
-    if against is not None and by:
-        raise UserError("--against takes one board.", hint="Leave out --by.")
     options = Options(
         method=method,
         rounds=rounds,
@@ -183,48 +162,57 @@ def command(
         fragility=fragility,
         executor=read_executor(executor),
     )
-    options = with_settings(options, settings, reliability)
-    reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
-    if resume is not None:
-        reading["resume"] = ranking.load_ranking(resume)
-    unanswered: dict[frozenset[str], int] = {}
-    if source is None:
-        from imarena.workflows.boards import rank_workspace
-        from imarena.workflows.studies import unanswered_by_models
-
-        asked: dict[str, Any] = {"source": voters, "judge": judge, "dimension": dimension, "kind": kind}
-        boards = rank_workspace(
-            session(context).workspace, options, by=by, samples="always" if samples or success is not None else "auto",
-            success=success, editors=editors or (), **asked, **reading,
-        )  # fmt: skip
-        unanswered = unanswered_by_models(session(context).workspace, options, **asked) if fail_if else {}
-    else:
-        reading["all_votes"] = all_votes
-        boards = ranking.rank_file(
-            source,
-            options,
-            columns=_pairs(columns, "--columns"),
-            labels=_pairs(labels, "--labels"),
-            by=by,
-            **reading,
-        )
-    compared = None if against is None else ranking.compare_boards(boards[0], against, _pairs(names, "--names"))
-    if plot is not None:
-        from imarena.reports import save_plots
-
-        for board in boards:
-            save_plots(board, plot)
+    query = BoardQuery(
+        source=read_source(voters),
+        judge=judge,
+        dimension=dimension,
+        kind=read_battle_kind(kind),
+        options=with_settings(options, settings, reliability, refuse_unused=True),
+        both_bad=both_bad,
+        missing=missing,
+        covariates=tuple(covariate or ()),
+        by=by,
+        resume=ranking.load_ranking(resume) if resume is not None else None,
+        editors=tuple(editors or ()),
+        samples="always" if samples or success is not None else "auto",
+        success=success,
+    )
+    request = RankRequest(
+        query,
+        source,
+        _pairs(columns, "--columns"),
+        _pairs(labels, "--labels"),
+        all_votes,
+        against,
+        _pairs(names, "--names"),
+        tuple(fail_if or ()),
+        summary is not None,
+    )
+    folder = session(context).workspace
+    ranked = rank_requested(folder, request)
+    if ranked.compared is not None and not ranked.boards:
+        _show_comparison(context, request, ranked.compared, ranked.date)
+        return
+    _save_plots(ranked.boards, plot)
     gate = None
-    if fail_if:
-        from imarena.workflows.studies import board_gates
+    if request.rules:
+        from imarena.workflows.studies import gate_requested
 
-        gate = board_gates(boards, fail_if, unanswered if source is None else None)
-    _print(context, boards, by, compared, (csv, latex, markdown), power, gate)
-    gates.write_gate_files(gate, "imarena rank", junit, summary, _summary(boards, gate) if summary else "")
+        gate = gate_requested(folder, request, ranked.boards)
+    _print(context, ranked, by, (csv, latex, markdown), power, gate)
+    gates.write_gate_files(gate, "imarena rank", junit, summary, _summary(ranked.boards, gate) if summary else "")
     gates.gate_exit(gate)
 
 
-def _summary(boards: "list[Ranking]", gate: "GateReport | None") -> str:
+def _save_plots(boards: "Sequence[Ranking]", folder: Path | None) -> None:
+    if folder is not None:
+        from imarena.reports import save_plots
+
+        for board in boards:
+            save_plots(board, folder)
+
+
+def _summary(boards: "Sequence[Ranking]", gate: "GateReport | None") -> str:
     """Format the boards for a pull request."""
     from imarena.reports import board_tables, gate_markdown
 
@@ -235,29 +223,22 @@ def _summary(boards: "list[Ranking]", gate: "GateReport | None") -> str:
 
 def _print(
     context: typer.Context,
-    boards: "list[Ranking]",
+    ranked: "RankedBoards",
     by: str | None,
-    compared: "OutsideComparison | None",
     forms: tuple[bool, ...],
     power: bool,
     gate: "GateReport | None",
 ) -> None:
-    from imarena.reports import board_data, board_tables, fragility_tables, neighbours_table
+    from imarena.reports import board_data
     from imarena.reports.tables import to_csv, to_latex, to_markdown
+    from imarena.workflows.boards import rank_tables_of
 
     writers = (None, to_latex, to_markdown)
     chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
-    tables = []
-    explained: set[str] = set()
-    for board in boards:
-        standings, *others = board_tables(board, "report" if chosen else None)
-        tables += [standings, *(table.without_notes(explained) for table in others)]
-        explained.update(note for table in others for note in table.notes)
-        tables += [neighbours_table(board)] if power else []
-        tables += fragility_tables(board)
-    tables += [] if compared is None else [_comparison_table(compared)]
+    boards, compared = ranked.boards, ranked.compared
+    tables = rank_tables_of(boards, compared, power=power, whole=bool(chosen))
     if chosen:
         write = chosen[0]
         typer.echo(
@@ -285,7 +266,7 @@ def _print(
         emit(context, None, lambda console: _show_signatures(console, boards))
 
 
-def _show_signatures(console: "Console", boards: "list[Ranking]") -> None:
+def _show_signatures(console: "Console", boards: "Sequence[Ranking]") -> None:
     """Print the line of each board that `imarena signature` explains."""
     from rich.text import Text
 
@@ -299,7 +280,7 @@ def _show_signatures(console: "Console", boards: "list[Ranking]") -> None:
             console.print(Text(text, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _warn_of(boards: "list[Ranking]") -> None:
+def _warn_of(boards: "Sequence[Ranking]") -> None:
     """Warnings come last: the conclusion is what was asked for."""
     from imarena.reports import board_warnings
 
@@ -307,37 +288,13 @@ def _warn_of(boards: "list[Ranking]") -> None:
         warn(warning)
 
 
-def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
-    from imarena import ranking
+def _show_comparison(
+    context: typer.Context, request: "RankRequest", compared: "OutsideComparison", date: str | None
+) -> None:
+    from imarena.workflows.boards import outside_table
 
-    ours, date = ranking.load_outside_board(source)
-    compared = ranking.compare_boards(ours, against, names)
-    document = {"board": source.name, "date": date, "against": compared.to_json()}
-    emit(context, document, lambda console: print_tables(console, [_comparison_table(compared)]))
-
-
-def _comparison_table(compared: "OutsideComparison") -> "Table":
-    """Return a table of how a board agrees with an outside one, and which models are only in one of them."""
-    from imarena.reports import columns
-    from imarena.reports.tables import CellValue, Column, Number, Table
-
-    figures = compared.figures
-    dated = f" of {compared.date}" if compared.date else ""
-    rows: list[tuple[CellValue, ...]] = [
-        ("spearman", figures.spearman),
-        ("kendall", figures.kendall),
-        ("pearson", figures.pearson),
-        ("mean distance of ranks", Number(figures.footrule, ".2f")),
-    ]
-    notes = [f"undefined: {figures.reason}"] if figures.reason else []
-    for label, names in (
-        ("Only on this board", figures.only_ours),
-        ("Only on the other board", figures.only_theirs),
-    ):
-        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        notes += [f"{label}: {', '.join(names[:_NAMES_SHOWN])}{more}."] if names else []
-    title = f"against {compared.board}{dated}, {figures.n} common models"
-    return Table(columns("measure", Column("value", ".4f", "undefined")), tuple(rows), title, tuple(notes))
+    document = {"board": request.table.name if request.table else "", "date": date, "against": compared.to_json()}
+    emit(context, document, lambda console: print_tables(console, [outside_table(compared)]))
 
 
 def _pairs(values: list[str] | None, option: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from imarena.workflows.editing import AgentRun
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     instruction: EditInstruction,

@@ -1,9 +1,10 @@
 """``imarena edit``."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.COMPLEX}
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     editor: Annotated[
@@ -73,7 +75,6 @@ def command(
 ) -> None:
     """Run editors on the items of the workspace. Existing outputs are kept; failures are retried."""
     from imarena.clients import Budget
-    from imarena.images import describe_image
     from imarena.workflows import editing
     from imarena.workflows.questions import executor_of_editors
     from imarena.workflows.wiring import EditorArguments, parse_option_values, wire_editors
@@ -90,45 +91,32 @@ def command(
         editors = wire_editors(
             workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget
         )
-        executor_kind = executor_of_editors(workspace.settings, executor, editors)
-        unstored, keys = [], tuple(items or ()) or None
-        if studio and dry_run:
-            unstored = editing.missing_studio_items(workspace, lambda data, _: describe_image(data), keys)
-        elif studio:
-            editing.add_studio(workspace, keys)
-        modes = _modes(mode)
-        eligible = editing.choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, unstored=unstored)
-        chosen, unfit = editing.items_in_modes(eligible, modes, limit)
-        if unfit:
-            kind = "multi-turn" if modes == (Mode.SINGLE,) else "single-turn"
-            stderr().print(
-                f"{counted(unfit, f'{kind} item')} {plural('is', unfit)} skipped. Add --mode all to include them."
-            )
         settings = editing.EditSettings(
-            modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
-            connector=_connector(connector), all_levels=_all_levels(levels), executor=executor_kind,
-            max_cost_usd=max_cost_usd,
+            _modes(mode), samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
+            connector=_connector(connector), all_levels=_all_levels(levels),
+            executor=executor_of_editors(workspace.settings, executor, editors), max_cost_usd=max_cost_usd,
         )  # fmt: skip
-        if not mixed and not dry_run:
-            editing.check_same_variant(workspace, editors, settings)
-        estimates = editing.estimate_edits(workspace, chosen, editors, settings)
+        choice = editing.ItemChoice(tuple(datasets or ()), tuple(tasks or ()), tuple(items or ()), limit, studio)
+        prepared = editing.prepare_edits(workspace, editors, choice, settings, mixed=mixed, dry_run=dry_run)
+        if prepared.unfit:
+            kind = "multi-turn" if settings.modes == (Mode.SINGLE,) else "single-turn"
+            left_out = f"{counted(prepared.unfit, f'{kind} item')} {plural('is', prepared.unfit)} skipped"
+            stderr().print(f"{left_out}. Add --mode all to include them.")
         report = None
         shown = editing.sheet_path(workspace) if sheet and not dry_run else None
-        if _go_on(context, estimates, yes, dry_run):
+        if _go_on(context, prepared.estimates, yes, dry_run):
             if shown is not None:
                 stderr().print(f"Contact sheet: {shown.resolve()}", soft_wrap=True)
             with progress_bars("edit") as tell:
-                report = editing.edit_items(workspace, chosen, editors, settings, progress=tell)
-        drivers = {e.name: e.params.get("driven_by") for e in editors}
-    named = {name: judge for name, judge in drivers.items() if judge}
+                report = editing.edit_items(workspace, prepared.items, editors, settings, progress=tell)
     document = {
         "dry_run": dry_run,
-        "estimates": [asdict(estimate) for estimate in estimates],
+        "estimates": [asdict(estimate) for estimate in prepared.estimates],
         "report": report.to_json() if report else None,
-        "driven_by": named,
+        "driven_by": prepared.drivers,
         "sheet": str(shown) if report and shown else None,
     }
-    emit(context, document, lambda console: _show(console, report, named))
+    emit(context, document, lambda console: _show(console, report, prepared.drivers))
     if report and (report.stopped or report.missing):
         raise typer.Exit(Exit.PARTIAL)
 
@@ -159,7 +147,7 @@ def _all_levels(levels: str) -> bool:
     return levels == "all"
 
 
-def _go_on(context: typer.Context, estimates: "list[EditEstimate]", yes: bool, dry_run: bool) -> bool:
+def _go_on(context: typer.Context, estimates: "Sequence[EditEstimate]", yes: bool, dry_run: bool) -> bool:
     console = stderr()
     printed: set[str] = set()
     for estimate in estimates:
@@ -186,7 +174,7 @@ def _go_on(context: typer.Context, estimates: "list[EditEstimate]", yes: bool, d
     return typer.confirm("Go on?", err=True)
 
 
-def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]) -> None:
+def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, str]) -> None:
     from imarena.editors import failure_advice, failure_modes
 
     if report is None:

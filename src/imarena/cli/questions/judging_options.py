@@ -21,7 +21,7 @@ from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
     from imarena.judges import Estimate
-    from imarena.workflows.questions import JudgeReport, JudgeTally
+    from imarena.workflows.questions import JudgeReport, JudgeTally, ShownOutputs
 
 Judges = Annotated[
     list[str] | None,
@@ -97,9 +97,12 @@ class JudgingOptions(ChosenOptions):
     listing: Listing = False
 
     @property
-    def what(self) -> dict[str, Any]:
+    def what(self) -> "ShownOutputs":
         """The options about what to show, for `plan_scores` and `plan_battles`."""
-        return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "limit", "repeats")}
+        return {
+            "datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit,
+            "repeats": self.repeats,
+        }  # fmt: skip
 
 
 _HELP_ORDER = (

@@ -20,6 +20,7 @@ USES = ("gold", "practice", "qualification")
 _NO_ANSWERS = "Votes that agree make known answers (see --least-votes); or give the answers in a table: --from FILE."
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def change(
     context: typer.Context,
     campaign: CampaignName,
@@ -148,6 +149,7 @@ def _short(value: object) -> str:
     return f"{text[:60]}…" if len(text) > 60 else text or "(empty)"
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def known(
     context: typer.Context,
     kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",

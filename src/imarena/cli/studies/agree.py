@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
-from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds, refuse_with_table
+from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
 from imarena.core import ROUNDS, SEED, unknown_name
 from imarena.reports.tables import write_csv
 
@@ -41,6 +41,8 @@ def command(
     from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file
 
     if from_file is not None:
+        from imarena.workflows.boards import refuse_with_table
+
         refuse_with_table({"--what": what != "all"})
     elif all_votes:
         fail("--all-votes needs a table.", hint="imarena agree --from votes.csv --all-votes")

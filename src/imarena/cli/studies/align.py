@@ -1,22 +1,19 @@
 """``imarena align``."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds, refuse_with_table
-from imarena.cli.studies.agree import find_recipe, is_partial
+from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
+from imarena.cli.studies.agree import find_recipe
 from imarena.core import ROUNDS, SEED, UserError
-from imarena.reports.tables import Table, write_csv
-
-if TYPE_CHECKING:
-    from imarena.agreement import AlignOptions
+from imarena.reports.tables import write_csv
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     from_file: Annotated[
@@ -85,107 +82,36 @@ def command(
 ) -> None:
     """Compare a judge or a metric with people: correlations and bias, or accuracy on battles."""
     from imarena.agreement import AlignOptions
+    from imarena.workflows.studies import AlignRequest, align_report
 
     if from_file is not None:
+        from imarena.workflows.boards import refuse_with_table
+
         refuse_with_table({"--judge": bool(judge), "--worst": bool(worst), "--page": page is not None})
-    files = _tables(from_file, against, session(context).workspace, judge)
     options = AlignOptions(
         by=tuple(by or ()), average=find_recipe(average), lower_is_better=frozenset(lower_is_better or ()),
         score_range=dict(_judge_range(text) for text in score_range or []),
         rating_range=_range(rating_range) if rating_range else None, leave_one_out=leave_one_out,
         pairs=pairs, gaps=_edges(gaps), compare=compare, rounds=rounds, seed=seed,
     )  # fmt: skip
-    if files is None:
-        shown = ShownWorst(worst or (20 if page is not None else 0), page)
-        people = None if against is None or str(against) == "people" else against
-        document, tables = _workspace(
-            session(context).workspace, judge or [], options, only or [], missing, people, shown
-        )
-    else:
-        document, tables = _files(*files, options, only or [], missing)
+    request = AlignRequest(options, from_file, against, tuple(judge or ()), tuple(only or ()), missing, worst, page)
+    report = align_report(session(context).workspace, request)
     if csv is not None:
-        write_csv(tables[0], csv)
+        write_csv(report.tables[0], csv)
     if not session(context).json:
-        for warning in document.get("warnings", []):  # verdicts from two tables have none
+        for warning in report.warnings:
             warn(warning)
-        if "page" in document:
-            stderr().print(f"Page: {document['page']}", soft_wrap=True)
+        if report.page is not None:
+            stderr().print(f"Page: {report.page}", soft_wrap=True)
 
     def show(console: Console) -> None:
-        if document["conclusion"] and not (markdown or latex):
-            console.print(document["conclusion"], soft_wrap=True, markup=False, highlight=False)
-        print_tables(console, tables, markdown=markdown, latex=latex)
+        if report.conclusion and not (markdown or latex):
+            console.print(report.conclusion, soft_wrap=True, markup=False, highlight=False)
+        print_tables(console, report.tables, markdown=markdown, latex=latex)
 
-    emit(context, document, show)
-    if is_partial(document):
+    emit(context, report.to_json(), show)
+    if report.is_partial:
         raise typer.Exit(Exit.PARTIAL)
-
-
-def _tables(
-    from_file: Path | None, against: Path | None, root: Path, judges: list[str] | None
-) -> tuple[Path, Path] | None:
-    """Return the two tables; None to use the workspace's judges and people."""
-    from imarena.storage import is_workspace
-
-    if from_file is not None and against is not None:
-        return from_file, against
-    if from_file is None and (judges or is_workspace(root)):
-        return None
-    raise UserError(
-        "`--against` takes `people` or a file; give the judge by `--judge` or `--from`.",
-        hint="imarena align --from scores.csv --against ratings.csv; in a workspace: --judge NAME and --against people "
-        "or --against ratings.csv",
-    )
-
-
-@dataclass(frozen=True)
-class ShownWorst:
-    """How many of the largest disagreements to list, and where to write their page."""
-
-    count: int = 0
-    page: Path | None = None
-
-
-def _workspace(
-    root: Path,
-    judges: list[str],
-    options: "AlignOptions",
-    only: list[str],
-    missing: str,
-    people: Path | None,
-    worst: ShownWorst,
-) -> tuple[dict[str, Any], list[Table]]:
-    """Align the workspace's judges with its people or with a file's: scores with ratings, battles with votes."""
-    from imarena.reports import disagreement_tables
-    from imarena.storage import open_workspace
-    from imarena.workflows import studies
-
-    with open_workspace(root) as workspace:
-        columns = studies.read_aligned_columns(workspace, judges, options, only=only, people=people)
-        alignment = studies.align_columns(columns, options, missing=missing)
-        tables = studies.alignment_tables(alignment, options.by)
-        document = {**alignment.to_json(), "conclusion": " ".join(studies.alignment_conclusions(alignment))}
-        if worst.count:
-            found = studies.worst_disagreements(workspace, columns, options, worst.count)
-            document["worst"] = found.to_json()
-            tables += disagreement_tables(found.items, found.groups)
-            if worst.page is not None:
-                document["page"] = str(studies.write_disagreements(workspace, found, worst.page))
-    return document, tables
-
-
-def _files(
-    from_file: Path, against: Path, options: "AlignOptions", only: list[str], missing: str
-) -> tuple[dict[str, Any], list[Table]]:
-    """Align two tables: scores with ratings, or a judge's battles with people's."""
-    from imarena.agreement import VerdictAlignment
-    from imarena.workflows import studies
-
-    alignment = studies.align_files(from_file, against, options, only=only, missing=missing)
-    if isinstance(alignment, VerdictAlignment):
-        conclusion = studies.verdict_conclusion(alignment)
-        return {**alignment.to_json(), "conclusion": conclusion}, studies.verdict_tables(alignment, options.by)
-    return {**alignment.to_json(), "conclusion": studies.score_conclusion(alignment)}, studies.score_tables(alignment)
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -16,10 +16,11 @@ from imarena.core.notices import sentences
 from imarena.reports.tables import Table
 
 if TYPE_CHECKING:
-    from imarena.judges import Estimate, JudgeHealth
-    from imarena.workflows.questions import Findings, JudgeReport
+    from imarena.judges import JudgeHealth
+    from imarena.workflows.questions import JudgeReport
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     judge: Annotated[
@@ -50,57 +51,70 @@ def command(
     asked about pairs, in both orders. Answers are kept: the next call continues where this one stopped.
     """
     from imarena.workflows.questions import read_findings
-    from imarena.workflows.studies import judge_health_report, judge_probes, plan_probes, run_probes
+    from imarena.workflows.studies import judge_health_report
 
     if latex and probe:
         raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
     chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run, executor
     )
-    together: JudgeHealth | None = None
-    texts: Findings | None = None
-    estimates: list[Estimate] = []
-    reports: list[JudgeReport] = []
-    with session_workspace(context) as workspace:
-        if probe:
-            jobs = plan_probes(
-                workspace, judge or ["builtin"], chosen.endpoint_arguments(), chosen.budget(), probe, battles=battles
-            )
-            estimates, judges = [job.estimate for job in jobs], []
-            if judging_options.confirm_estimate(context, chosen, estimates):
-                with judging_options.progress_display() as watch:
-                    reports = run_probes(workspace, jobs, watch=watch)
-                judges = [judge_probes(workspace, job.wired.judge) for job in jobs]
-        else:
-            judges, together = judge_health_report(workspace, judge)
-            texts = read_findings(workspace)
-    document: dict[str, Any] = {"judges": [health.to_json() for health in judges]}
     if probe:
-        document["dry_run"] = dry_run
-        document["estimates"] = [estimate.to_json() for estimate in estimates]
-        document["reports"] = [report.to_json() for report in reports]
-    if together is not None and texts is not None:
-        document |= {"together": together.to_json(), "pictures": texts.to_json()}
+        _probe(context, judge or ["builtin"], chosen, probe, battles=battles)
+        return
+    with session_workspace(context) as workspace:
+        judges, together = judge_health_report(workspace, judge)
+        texts = read_findings(workspace)
+    document: dict[str, Any] = {
+        "judges": [health.to_json() for health in judges],
+        "together": together.to_json(),
+        "pictures": texts.to_json(),
+    }
 
     def show(console: Console) -> None:
         if latex:
-            for health in (*judges, *([together] if together else [])):
+            for health in (*judges, together):
                 print_tables(console, _latex_tables(health), latex=True)
             return
-        if not judges and not probe:
+        if not judges:
             console.print("There are no judgments: run `imarena judge` or `battle`.")
         for health in judges:
             _show(console, health)
-        if together is not None and (together.lines or together.notices):
+        if together.lines or together.notices:
             _show(console, together)
-        if texts is not None and texts.read + texts.unread:
+        if texts.read + texts.unread:
             console.print("\n[bold]Words in the images[/]", markup=True)
             show_findings(console, texts)
 
-    if probe:
-        judging_options.finish_run(context, document, reports, dry_run, more=show)
-    else:
-        emit(context, document, show)
+    emit(context, document, show)
+
+
+def _probe(
+    context: typer.Context, names: list[str], chosen: judging_options.ChosenOptions, number: int, *, battles: bool
+) -> None:
+    """Ask about outputs with texts drawn on them, and show the judges' health with the answers."""
+    from imarena.workflows.studies import judge_probes, plan_probes, run_probes
+
+    reports: list[JudgeReport] = []
+    judges: list[JudgeHealth] = []
+    with session_workspace(context) as workspace:
+        jobs = plan_probes(workspace, names, chosen.endpoint_arguments(), chosen.budget(), number, battles=battles)
+        estimates = [job.estimate for job in jobs]
+        if judging_options.confirm_estimate(context, chosen, estimates):
+            with judging_options.progress_display() as watch:
+                reports = run_probes(workspace, jobs, watch=watch)
+            judges = [judge_probes(workspace, job.wired.judge) for job in jobs]
+    document: dict[str, Any] = {
+        "judges": [health.to_json() for health in judges],
+        "dry_run": chosen.dry_run,
+        "estimates": [estimate.to_json() for estimate in estimates],
+        "reports": [report.to_json() for report in reports],
+    }
+
+    def show(console: Console) -> None:
+        for health in judges:
+            _show(console, health)
+
+    judging_options.finish_run(context, document, reports, chosen.dry_run, more=show)
 
 
 def _show(console: Console, health: "JudgeHealth") -> None:

@@ -9,6 +9,7 @@ from imarena.core import FloatArray, IntArray, UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
 from imarena.ranking.likelihood.separation import describe, find_blocks, unbounded_models
@@ -45,12 +46,13 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
         size = min(CHUNK, options.rounds - start)
         times = rng.multinomial(units, np.full(units, 1 / units), size=size).astype(np.float64)
         draws.append(options.centre + options.per_log * boards(times))
-    settings: JsonDict = {
-        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
-        "interval": "bootstrap", "rounds": options.rounds, "cluster": "battle" if battles.item is None else "item",
-        "units": units, "level": options.level, "seed": options.seed, "q": "max(0, 2a - 1), calibrated",
+    written: JsonDict = {
+        "ties": "half a win each", "interval": "bootstrap", "rounds": options.rounds,
+        "cluster": "battle" if battles.item is None else "item", "units": units, "q": "max(0, 2a - 1), calibrated",
         "q_human": q_human,
     }  # fmt: skip
+    unused = {"anchors", "dimension_weight", "position", "reliability"}
+    settings = board_settings(options, written, options.mixture, unused=unused)
     details: JsonDict = {"reliability_by_band": q.tolist()}
     cells = counts_by_pair(battles)
     blocks = find_blocks(cells)

@@ -10,6 +10,7 @@ from imarena.core import FloatArray, UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
@@ -56,10 +57,10 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
 def _result(posterior: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
     ratings = options.centre + options.per_log * (posterior.theta[0] - posterior.theta[0].mean())
     draws = options.centre + options.per_log * (drawn - drawn.mean(axis=1, keepdims=True))
-    settings: JsonDict = {
-        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
-        "interval": "posterior", "level": options.level, "seed": options.seed, "judge_scores": how,
-    }  # fmt: skip
+    written = {"ties": "half a win each", "interval": "posterior", "judge_scores": how}
+    unused = {"anchors", "cluster", "dimension_weight", "position"}
+    unused |= {"rounds"} if options.rounds <= LEAST_DRAWS else set()
+    settings = board_settings(options, written, unused=unused)
     details: JsonDict = {
         "slope_within": float(posterior.slopes[0, 0]),
         "slope_between": float(posterior.slopes[0, 1]),

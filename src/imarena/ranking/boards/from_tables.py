@@ -9,7 +9,7 @@ import numpy as np
 
 from imarena.core import FloatArray, UserError, canonical_json, error_line, sha256_hex, suggestion
 from imarena.core.notices import Notice
-from imarena.core.records import Ranking
+from imarena.core.records import JsonDict, Ranking
 from imarena.ranking.battle_files import BattleFile
 from imarena.ranking.battles import Battles
 from imarena.ranking.boards.battle_ranking import rank_battles
@@ -103,8 +103,25 @@ def rank_table(
     `known_coverage` is each model's share of delivered outputs, if the caller knows it; by default, it is the share of
     the table's items with an output of the model. `all_votes`: see `encode_battles`.
     """
-    prepared = _prepare(table, options, both_bad, missing, covariates, all_votes, known_coverage)
+    reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
+    prepared = _prepare(table, options, reading, known_coverage)
     return _rank_prepared(prepared, options, resume, scope)
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """How the battles of a table are read."""
+
+    both_bad: str = "tie"
+    missing: str = "exclude"
+    covariates: tuple[str, ...] = ()
+    resume: Ranking | None = None
+    """An earlier Elo board to continue from."""
+    all_votes: bool = False
+    """See `encode_battles`."""
+
+
+AS_WRITTEN = TableReading()
 
 
 @dataclass(frozen=True)
@@ -113,7 +130,7 @@ class _Prepared:
 
     battles: Battles
     coverage: FloatArray | None
-    reading: dict[str, Any]
+    reading: JsonDict
     """Options with which the table was read, for the settings."""
     losses_possible: bool
     """Missing outputs could be counted as losses."""
@@ -122,27 +139,26 @@ class _Prepared:
 def _prepare(
     table: Any,
     options: Options,
-    both_bad: str = "tie",
-    missing: str = "exclude",
-    covariates: Sequence[str] = (),
-    all_votes: bool = False,
+    reading: TableReading,
     known_coverage: Mapping[str, float] | None = None,
 ) -> _Prepared:
     battles = encode_battles(
         table,
-        both_bad=both_bad,
-        missing=missing,
-        covariates=covariates,
+        both_bad=reading.both_bad,
+        missing=reading.missing,
+        covariates=reading.covariates,
         scores_decide=options.method == "active-elo",
-        all_votes=all_votes,
+        all_votes=reading.all_votes,
     )
     if known_coverage is None:
         covered = coverage(table, battles.models)
     else:
         shares = [known_coverage.get(model, np.nan) for model in battles.models]
         covered = None if np.isnan(shares).any() else np.array(shares)
-    reading = {"both_bad": both_bad, "missing": missing, **({"all_votes": True} if all_votes else {})}
-    return _Prepared(battles, covered, reading, missing != "loss" and "status_left" in table.column_names)
+    settings: JsonDict = {"both_bad": reading.both_bad, "missing": reading.missing}
+    settings |= {"all_votes": True} if reading.all_votes else {}
+    settings |= {"covariates": list(reading.covariates)} if reading.covariates else {}
+    return _Prepared(battles, covered, settings, reading.missing != "loss" and "status_left" in table.column_names)
 
 
 def _rank_prepared(
@@ -171,20 +187,20 @@ def rank_file(
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     by: str | None = None,
-    **reading: Any,
+    reading: TableReading = AS_WRITTEN,
 ) -> list[Ranking]:
     """The board of a file of battles, or one per value of the column `by`. Nothing is stored."""
     if by:
         table = load_battles(path, columns=columns, labels=labels)
-        return list(rank_by(table, by, options, **reading))
-    table = _load_flat(path, columns, labels, reading.get("covariates", ()))
-    data, resume = {"source": "table", **table_data(table)}, reading.pop("resume", None)
+        return list(rank_by(table, by, options, reading))
+    table = _load_flat(path, columns, labels, reading.covariates)
+    data = {"source": "table", **table_data(table)}
     if not isinstance(table, BattleFile):
-        table = _without_unused(table, reading.get("covariates", ()))
-    prepared = _prepare(table, options, **reading)
+        table = _without_unused(table, reading.covariates)
+    prepared = _prepare(table, options, reading)
     del table  # the largest object in memory
     _release_memory()
-    return [sign_ranking(_rank_prepared(prepared, options, resume), data)]
+    return [sign_ranking(_rank_prepared(prepared, options, reading.resume), data)]
 
 
 def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
@@ -204,7 +220,7 @@ def _release_memory() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
+def rank_by(table: Any, by: str, options: Options, reading: TableReading = AS_WRITTEN) -> Iterator[Ranking]:
     """Make one board per value of a column, sorted. A group that cannot be ranked gets a notice with the reason."""
     if by not in table.column_names:
         hint = suggestion(by, table.column_names, f"The table has: {', '.join(table.column_names)}.")
@@ -214,9 +230,8 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         scope = {by: value}
         try:
             part = _trimmed(table.filter(groups.rows(value)))
-            board = sign_ranking(
-                rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)}
-            )
+            made = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
+            board = sign_ranking(made, {"source": "table", **table_data(part)})
         except UserError as error:
             board = empty_board(options.method, error, scope)
         yield board.model_copy(update={"notices": (*board.notices, *groups.notices)})

@@ -11,6 +11,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
@@ -55,22 +56,7 @@ class PreparedMethod:
 def model_board(battles: Battles, options: Options) -> Result:
     """Fit and resample a board, and record how it was done."""
     battles, uneven = _in_battles(battles)
-    setup = _setup(battles, options)
-    anchors = _anchors(battles, options)
-    start = None
-    aux = setup.aux
-    steps: JsonDict = {}
-    if options.method == "mixture":
-        start, q, iterations = expectation_maximisation(
-            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
-        )
-        with np.errstate(divide="ignore"):
-            aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
-        steps["em_iterations"] = iterations
-    base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
-    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
-        base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
-        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    setup, base, aux, steps = _fitted(_setup(battles, options), _anchors(battles, options), options)
     notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
     if not base.blocks.whole:
         notices.append(Notice(code="weak_prior"))
@@ -113,6 +99,26 @@ def model_board(battles: Battles, options: Options) -> Result:
         unbounded=centre.unbounded,
         blocks=base.blocks.of,
     )
+
+
+def _fitted(
+    setup: PreparedMethod, anchors: FloatArray | None, options: Options
+) -> tuple[PreparedMethod, Fit, Aux, JsonDict]:
+    """The fit of all battles, the extra parameters that it began with, and details about its steps."""
+    start, aux = None, setup.aux
+    steps: JsonDict = {}
+    if options.method == "mixture":
+        start, q, iterations = expectation_maximisation(
+            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
+        )
+        with np.errstate(divide="ignore"):
+            aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
+        steps["em_iterations"] = iterations
+    base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
+    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
+        base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
+        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    return setup, base, aux, steps
 
 
 class _Centre:
@@ -309,18 +315,20 @@ def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: s
 
 def _settings(options: Options, interval: str, cluster: str) -> JsonDict:
     ties = {"bt": "half a win each", "davidson": "tie parameter per dimension", "mixture": "half a win each"}
-    settings: JsonDict = {
-        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": ties[options.method],
-        "interval": interval, "level": options.level, "seed": options.seed, "position": options.position,
+    written: JsonDict = {
+        "ties": ties[options.method], "interval": interval, "position": options.position,
         "dimension_weight": options.dimension_weight, "anchors": dict(options.anchors),
     }  # fmt: skip
     if interval != "none":
-        settings["cluster"] = cluster
+        written["cluster"] = cluster
     if interval == "bootstrap":
-        settings["rounds"] = options.rounds
-    if options.method == "mixture":
-        settings["reliability"], settings["q_human"] = options.mixture.reliability, options.mixture.q_human
-    return settings
+        written["rounds"] = options.rounds
+    unused = {"cluster", "rounds"} if interval == "none" else set()
+    if options.method != "mixture":
+        return board_settings(options, written, unused=unused)
+    written["reliability"], written["q_human"] = options.mixture.reliability, options.mixture.q_human
+    unused |= set() if options.mixture.reliability == "gap" else {"gap_bins"}
+    return board_settings(options, written, options.mixture, unused=unused)
 
 
 def _extras(

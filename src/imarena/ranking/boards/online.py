@@ -11,11 +11,11 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles
 from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import centre_draws
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, UpdateTerms, active_elo_ratings, elo_ratings, update_terms
-from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
+from imarena.ranking.options import Q_JUDGE, Options
 from imarena.ranking.resample import cluster_notices, default_cluster
-from imarena.stats import ScoreRange
 
 BATCH_BATTLES = 10_000_000
 """Battles times rounds that are played at once."""
@@ -88,23 +88,14 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     if interval == "sandwich":
         raise UserError(f"Method {options.method} has no sandwich interval.", hint="Use --interval bootstrap.")
     start = state.start(battles.models, options.centre)
-    settings: JsonDict = {
-        "centre": options.centre, "interval": interval, "level": options.level, "seed": options.seed,
-        "resumed_after": state.battles,
-    }  # fmt: skip
-    terms = None
-    if options.method == "elo":
-        settings.update(base=options.base, scale=options.scale, k=options.elo.k, order=options.elo.order)
-    else:
-        terms = update_terms(battles, options)
-        settings |= _active_settings(options.active, terms.score_range)
+    cluster = options.cluster or default_cluster(battles)
+    terms = None if options.method == "elo" else update_terms(battles, options)
+    settings = _settings(options, interval, cluster, state, terms)
     play = OnlinePlay(battles, options, start, terms)
     ratings = play.ratings()[0]
     draws = None
     notices = [Notice(code="order_matters")]
     if interval == "bootstrap":
-        cluster = options.cluster or default_cluster(battles)
-        settings.update(cluster=cluster, rounds=options.rounds)
         drawn, units = _rounds(play, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
         # rating less than the first, so rounds are closer to the start than the rating, and all of them may be on
@@ -117,14 +108,24 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     return Result(ratings, draws, settings, details, tuple(notices), centred=True)
 
 
-def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:
+def _settings(options: Options, interval: str, cluster: str, state: EloState, terms: UpdateTerms | None) -> JsonDict:
     """The settings that were used, with defaults filled in."""
-    plain = ("k_human", "alpha", "q_human", "scale_floor", "paper_compat")
-    settings: JsonDict = {name: getattr(active, name) for name in plain}
-    settings["q_judge"] = Q_JUDGE if active.q_judge is None else active.q_judge
-    settings["q_by_gap"] = [list(point) for point in active.q_by_gap]
-    settings["score_range"] = [score_range.low, score_range.high]
-    return settings
+    written: JsonDict = {"interval": interval, "resumed_after": state.battles}
+    unused = {"dimension_weight"}
+    if interval == "bootstrap":
+        written |= {"cluster": cluster, "rounds": options.rounds}
+    else:
+        unused |= {"cluster", "rounds"}
+    if terms is None:
+        written |= {"k": options.elo.k, "order": options.elo.order}
+        return board_settings(options, written, options.elo, unused=unused)
+    active = options.active
+    for name in ("k_human", "alpha", "q_human", "scale_floor", "paper_compat"):
+        written[name] = getattr(active, name)
+    written["q_judge"] = Q_JUDGE if active.q_judge is None else active.q_judge
+    written["q_by_gap"] = [list(point) for point in active.q_by_gap]
+    written["score_range"] = [terms.score_range.low, terms.score_range.high]
+    return board_settings(options, written, active, unused=unused, sparse=("base", "scale"))
 
 
 def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:

@@ -1,7 +1,6 @@
 """Exploring: battles with raw replies and votes, items with all editors side by side."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -13,7 +12,7 @@ from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, Items
 from imarena.web.routes.pictures import JPEG, PNG, Index, RecordId, TileLevel, send_display, send_tile
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows.questions import TextFinding, item_findings
-from imarena.workflows.serving import BattleFilters, count_outputs, explorer, image_of_step
+from imarena.workflows.serving import BattleFilters, count_outputs, explorer, image_of_step, item_page, item_rows
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
@@ -72,25 +71,29 @@ def get_battle(request: Request, caller: LookCaller, battle_id: RecordId) -> Bat
     )
 
 
-def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
+def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery) -> Iterator[tuple[int, str]]:
     """`seq` and id of the items that match a request and that the caller may see, in insertion order."""
-    named = {name: getattr(query, name) for name in ItemQuery.model_fields}
-    where = {name: str(value) for name, value in named.items() if value is not None}
     hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
-    return explorer.item_rows(arena.leaderboards, where, hidden, after=after)
+    return item_rows(arena.leaderboards, _asked_values(query), hidden)
+
+
+def _asked_values(query: ItemQuery) -> dict[str, str]:
+    """The values that items must have, by column."""
+    named = {name: getattr(query, name) for name in ItemQuery.model_fields}
+    return {name: str(value) for name, value in named.items() if value is not None}
 
 
 @router.get("/items")
 def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    rows = list(islice(select_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
-    page = rows[: query.limit]
-    last = str(page[-1][0]) if len(rows) > query.limit else None
-    records, ids = arena.voting.records, [identity for _, identity in page]
+    hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
+    page = item_page(arena.leaderboards, _asked_values(query), hidden, query.limit, after=int(query.cursor or 0))
+    records, ids = arena.voting.records, list(page.ids)
     records.read(ids, ())
     counts = count_outputs(arena.leaderboards, ids)
     lines = [responses.item_line(records.item(identity), counts.get(identity, 0)) for identity in ids]
+    last = None if page.after is None else str(page.after)
     return ItemPage(items=lines, some_hidden=_hides_items(arena, caller), next_cursor=last)
 
 

@@ -1,16 +1,14 @@
 """Every table of the pages as CSV or JSON with its filters; streamed row by row, never held in memory."""
 
-import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from imarena.reports import COUNTS
-from imarena.reports.tables import csv_rows, whole_number
+from imarena.reports.tables import TableForm, streamed_table, whole_number
 from imarena.storage import Workspace
 from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
@@ -24,11 +22,6 @@ from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
 from imarena.workflows.serving import count_outputs, explorer, issue_heat_map, judge_health
 
-_TableFormat = Literal["csv", "json"]
-_PART_LETTERS = 64_000
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
-"""Characters that could end a script or begin a tag if somebody embeds the document in a page."""
-
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
@@ -40,55 +33,19 @@ TABLE: dict[int | str, dict[str, Any]] = {
 
 
 def table_file(
-    names: Sequence[str], rows: Iterable[Sequence[object]], form: _TableFormat, title: str
+    names: Sequence[str], rows: Iterable[Sequence[object]], form: TableForm, title: str
 ) -> StreamingResponse:
     """A table as a downloadable file, which a browser never shows as a page."""
-    lines = _csv(names, rows) if form == "csv" else _json(names, rows)
     media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
     headers = {"content-disposition": f'attachment; filename="{title}.{form}"'}
-    return StreamingResponse(_gathered(lines), media_type=media_type, headers=headers)
-
-
-def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    return csv_rows(names, ([_flat(value) for value in row] for row in rows))
-
-
-def _json(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield "["
-    between = "\n"
-    for row in rows:
-        values = {name: _finite(value) for name, value in zip(names, row, strict=True)}
-        yield between + json.dumps(values, ensure_ascii=False).translate(_ESCAPES)
-        between = ",\n"
-    yield "\n]\n"
-
-
-def _flat(value: object) -> object:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
-
-
-def _finite(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
-    """Join the text into larger chunks."""
-    buffer: list[str] = []
-    size = 0
-    for line in lines:
-        buffer.append(line)
-        size += len(line)
-        if size >= _PART_LETTERS:
-            yield "".join(buffer).encode("utf-8", "replace")
-            buffer, size = [], 0
-    yield "".join(buffer).encode("utf-8", "replace")
+    return StreamingResponse(streamed_table(names, rows, form), media_type=media_type, headers=headers)
 
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
 _CampaignParam = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
 SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
-As = Annotated[_TableFormat, Query()]
+As = Annotated[TableForm, Query()]
 _AT_ONCE = 500
 ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
 
@@ -123,7 +80,7 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], entries: Iterable[Wire], form: _TableFormat, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], entries: Iterable[Wire], form: TableForm, title: str) -> StreamingResponse:
     """Entries as a page shows them, one per row."""
     names = list(kind.model_fields)
     dumped = (entry.model_dump() for entry in entries)

@@ -97,16 +97,14 @@ def list_raters(
 ) -> wire_lead.RaterPage:
     """Each rater's work, with warnings."""
     arena = arena_of(request)
-    after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
-    everybody = rating.rater_work(arena.workspace, campaign)
-    rest = [work for work in everybody if work.seq > after]
+    page = rating.rater_work_page(arena.workspace, campaign, limit, after=int(cursor) if cursor else 0)
     return wire_lead.RaterPage(
-        raters=[rater_out(work) for work in rest[:limit]],
-        total=len(everybody),
+        raters=[rater_out(work) for work in page.raters],
+        total=page.total,
         least_look_s=pace.least_s.get(campaign.kind, 0.0),
         least_answers=pace.least_answers,
-        next_cursor=str(rest[limit - 1].seq) if len(rest) > limit else None,
+        next_cursor=None if page.after is None else str(page.after),
     )
 
 

@@ -10,6 +10,8 @@ from .default_source import ChosenSource as ChosenSource
 from .default_source import choose as choose
 from .default_source import judge_called as judge_called
 from .findings import other_sources as other_sources
+from .printed_tables import outside_table as outside_table
+from .printed_tables import rank_tables_of as rank_tables_of
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
 from .query import BoardQuery as BoardQuery
@@ -17,7 +19,10 @@ from .query import Source as Source
 from .query import rank_command as rank_command
 from .query import read_battle_kind as read_battle_kind
 from .query import read_source as read_source
-from .ranking import rank_workspace as rank_workspace
+from .rank_request import RankedBoards as RankedBoards
+from .rank_request import RankRequest as RankRequest
+from .rank_request import rank_requested as rank_requested
+from .rank_request import refuse_with_table as refuse_with_table
 from .ranking import store_boards as store_boards
 from .ranking import with_samples as with_samples
 from .table import COLUMNS as COLUMNS

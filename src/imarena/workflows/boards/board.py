@@ -279,6 +279,7 @@ class Boards:
         board = Board(ranking, battles, shared.chosen)
         settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": board.by_scores}
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
+        settings |= {"default_because": shared.chosen.why} if shared.chosen.why else {}
         ranking = ranking.model_copy(
             update={
                 "excluded": {**ranking.excluded, **({} if scope else battles.excluded)},  # left out overall

@@ -21,6 +21,8 @@ class ChosenSource:
     judges: tuple[str, ...] = ()
     asked: bool = False
     """The user named the source or the judge."""
+    why: str = ""
+    """Why this is the default although people voted; empty if they did not, or if their verdicts are the default."""
 
     @property
     def judge(self) -> str | None:
@@ -122,7 +124,11 @@ def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) ->
         return widest
     judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1, asked)
     better = judged.editors >= people.editors and judged.groups < people.groups
-    return widest if better else ChosenSource("human")
+    if not better:
+        return ChosenSource("human")
+    linked = read_links(view, voted, 1, asked).groups == 1
+    few = f"people judged fewer than {setting.min_battles} battles of some editors"
+    return replace(widest, why=few if linked else "people's battles do not connect all editors")
 
 
 def _judges(view: views.View, name: str, evidence: AvailableSources) -> tuple[str, ...]:

@@ -45,22 +45,9 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint=f"Choose one with --dimension {rated[0]}, or set a rule in imarena.toml: "
             f'[board] overall = "{RULES[1]}" or "{RULES[0]}".',
         )
-    where = {"judge": list(chosen.judges)} if chosen.judges else {}
-    failed: dict[str, Counter[str]] = {}
-    for question in unanswered_questions(view.workspace, **where).values():
-        failed.setdefault(question.judge, Counter())[question.status] += 1
-    if chosen.source != "human" and failed:
-        parts = "; ".join(
-            f"{name} was asked {counted(sum(counts.values()), 'question')} without one usable answer "
-            f"({', '.join(f'{number:,} {state}' for state, number in counts.most_common())})"
-            for name, counts in sorted(failed.items())
-        )
-        return UserError(
-            f"There is nothing to rank: {parts}.",
-            hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
-            "For unparsable replies, `imarena reparse` reads the stored ones again.",
-        )
-    lacking = _without_items(view) or _without_names(view) or _too_few_editors(view, chosen)
+    lacking = (
+        _without_answers(view, chosen) or _without_items(view) or _without_names(view) or _too_few_editors(view, chosen)
+    )
     if lacking is not None:
         return lacking
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
@@ -77,6 +64,26 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
         )
     return UserError(
         " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))), hint=hint
+    )
+
+
+def _without_answers(view: View, chosen: ChosenSource) -> UserError | None:
+    """Return the error for judges whose answers all failed."""
+    where = {"judge": list(chosen.judges)} if chosen.judges else {}
+    failed: dict[str, Counter[str]] = {}
+    for question in unanswered_questions(view.workspace, **where).values():
+        failed.setdefault(question.judge, Counter())[question.status] += 1
+    if chosen.source == "human" or not failed:
+        return None
+    parts = "; ".join(
+        f"{name} was asked {counted(sum(counts.values()), 'question')} without one usable answer "
+        f"({', '.join(f'{number:,} {state}' for state, number in counts.most_common())})"
+        for name, counts in sorted(failed.items())
+    )
+    return UserError(
+        f"There is nothing to rank: {parts}.",
+        hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
+        "For unparsable replies, `imarena reparse` reads the stored ones again.",
     )
 
 

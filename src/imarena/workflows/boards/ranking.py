@@ -11,37 +11,26 @@ from sqlalchemy import select
 from imarena.core import DatabaseFailed, split_names
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking, Rater
-from imarena.ranking import Options
 from imarena.storage import Workspace, open_workspace, reading
 from imarena.storage.schema import items
 from imarena.workflows.boards.board import Board, Boards
-from imarena.workflows.boards.query import BoardQuery, read_battle_kind, read_source
+from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import View
 
 
-def rank_workspace(
-    folder: Path,
-    options: Options,
-    *,
-    source: str = "auto",
-    kind: str | None = None,
-    editors: Iterable[str] = (),
-    **asked: Any,
-) -> list[Ranking]:
-    """Return the board of a workspace, or one per value of the column `by`. `asked` are fields of `BoardQuery`.
+def rank_workspace(folder: Path, query: BoardQuery) -> list[Ranking]:
+    """Return the board of a workspace, or one per value of the column `by`. Names of editors may be joined by commas.
 
     Davidson's method, and weights per dimension, take verdicts on all dimensions together.
     """
+    options = query.options
     together = options.method == "davidson" or options.dimension_weight == "balanced"
-    query = BoardQuery(
-        source=read_source(source), kind=read_battle_kind(kind), options=options, dimensions_together=together, **asked
-    )
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
-        chosen = split_names(editors, view.entries.editor.names) if editors else ()
-        boards = Boards(view).boards(replace(query, editors=chosen))
-        unstored = store_boards(workspace, [board.ranking for board in boards])
-        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
+        chosen = split_names(query.editors, view.entries.editor.names) if query.editors else ()
+        made = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
+        unstored = store_boards(workspace, [board.ranking for board in made])
+        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:

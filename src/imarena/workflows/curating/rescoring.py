@@ -1,6 +1,7 @@
 """curate rescore: score the stored candidates of a data set by new criteria, without a new search or download."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ def rescore(
     target: str,
     mind: CurationMind,
     settings: CurationSettings,
-    **options: Any,
+    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> CurationReport:
     """Score every candidate of `dataset` that passed the checks again, and write the new pools to `target`.
 
@@ -36,7 +37,7 @@ def rescore(
     requests = [replace(request, keywords=(request.key,)) for _, request in works]
     source = _stored_source(workspace, found)
     wide = settings.model_copy(update={"results_per_query": 200})
-    return curate(workspace, requests, CurationSetup(target, [source], mind, wide, **options))
+    return curate(workspace, requests, CurationSetup(target, [source], mind, wide, opened=opened))
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:

@@ -6,7 +6,6 @@ from .agent_run import run_agent as run_agent
 from .agent_run import workspace_for as workspace_for
 from .contact_sheet import sheet_path as sheet_path
 from .estimate import EditEstimate as EditEstimate
-from .estimate import estimate_edits as estimate_edits
 from .expected_files import ExpectedOutput as ExpectedOutput
 from .expected_files import expected_outputs as expected_outputs
 from .expected_files import item_files as item_files
@@ -15,7 +14,7 @@ from .plan import add_studio as add_studio
 from .plan import choose_items as choose_items
 from .plan import items_in_modes as items_in_modes
 from .plan import list_editors as list_editors
-from .plan import missing_studio_items as missing_studio_items
+from .prepared import ItemChoice as ItemChoice
+from .prepared import prepare_edits as prepare_edits
 from .run import EditSettings as EditSettings
 from .run import edit_items as edit_items
-from .variants import check_same_variant as check_same_variant

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from imarena import judges
-from imarena.core import Editor, Exhibit, ExtraQuestions, JudgeTraits, UserError
-from imarena.core.records import ImageRef, Item, Mode, Usage
+from imarena.core import Editor, Exhibit, ExtraQuestions, JudgeTraits, PricedClient, UserError
+from imarena.core.records import Item, Mode, Usage
 from imarena.workflows.views import instruction_of, references_of
-from imarena.workflows.wiring import JudgeChat
 
 _MADE = b"made"
 """Placeholder for the output that the judge will see; assumed to be as large as the source."""
@@ -37,8 +36,12 @@ class _Asked:
     """One endpoint, who asks it, and the maximum number of questions per output."""
 
     aside: ExtraQuestions
-    client: JudgeChat
     times: int
+
+    @property
+    def client(self) -> PricedClient:
+        """The client of the endpoint."""
+        return self.aside.client
 
     @property
     def who(self) -> str:
@@ -53,7 +56,7 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
         return None
     total, costs = 0.0, []
     for party in asked:
-        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.client.endpoint.name}'"
+        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.client.endpoint_name}'"
         cost = _cost(party, outputs)
         if cost is None:
             reason = f"what the {what} by its {party.who} cost is not known: set input_usd_per_million and "
@@ -69,8 +72,7 @@ def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     if wraps is None:
         return
     for aside in wraps.asides:
-        if isinstance(aside.client, JudgeChat):
-            yield _Asked(aside, aside.client, aside.times * edits)
+        yield _Asked(aside, aside.times * edits)
     yield from _asked(wraps.editor, edits * wraps.edits)
 
 
@@ -80,7 +82,7 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
         read += party.times * (size.text_tokens + size.image_tokens)
         written += party.times * replies * judges.OUTPUT_TOKENS
-    return party.client.endpoint.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
+    return party.client.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
 
 
 def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
@@ -91,7 +93,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
-        return judges.Size(_WORDS, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
+        return judges.Size(_WORDS, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
         instruction_of(output.item, output.turn, output.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
@@ -100,7 +102,9 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     )  # fmt: skip
     passes = traits.passes
     try:
-        size = judges.question_size(traits.prompts.values(), shown, lambda part: _tokens(party, known.get(part)))
+        size = judges.question_size(
+            traits.prompts.values(), shown, lambda part: party.client.image_tokens(known.get(part))
+        )
     except UserError:
         return judges.Size(0, 0, 0), 0
     return judges.Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
@@ -111,11 +115,4 @@ def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
     tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
-    return judges.Size(tokens, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
-
-
-def _tokens(party: _Asked, image: ImageRef | None) -> float:
-    """Return the tokens of an image at this endpoint; for an unknown image, of a default size."""
-    if image is None:
-        return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
-    return judges.endpoint_tokens(party.client.endpoint, image)
+    return judges.Size(tokens, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from imarena.core import Editor, EditRequest, EditResult, InvalidImage, error_message, first_line, sha256_hex
 from imarena.core.records import Evidence, ImageRef, JsonDict, Status
-from imarena.editors import FunctionEditor
 from imarena.images import describe_image
 from imarena.workflows.editing.agent_journal import StepJournal
 
@@ -74,9 +73,9 @@ def _amount(stated: float | None) -> float | None:
 
 
 def failed_edit(editor: Editor, error: Exception) -> EditMade:
-    """Convert an unexpected failure to a status; a function editor's message is in the words of its author."""
-    own = f"{type(error).__name__}: {error_message(error)}"
-    message = editor.raised(error) if isinstance(editor, FunctionEditor) else own
+    """Convert an unexpected failure to a status, in the words of the editor's author if the editor can say it so."""
+    explain = editor.traits.explain_error
+    message = f"{type(error).__name__}: {error_message(error)}" if explain is None else explain(error)
     return EditMade(EditResult(Status.API_ERROR, error=message))
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from statistics import median
 
-from imarena.core import Editor, counted, plural, sha256_hex
+from imarena.core import Editor, FinishedFiles, counted, plural, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
-from imarena.editors import FolderEditor, file_names, price_age
+from imarena.editors import file_names, price_age
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
@@ -93,7 +93,7 @@ def estimate_edits(
                 seen.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
     estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
-    if any(isinstance(editor, FolderEditor) for editor in editors):
+    if any(editor.traits.files is not None for editor in editors):
         every = [*items, *workspace.store.records(Item)]
         estimates = [
             _with_unmatched(estimate, editor, every) for estimate, editor in zip(estimates, editors, strict=True)
@@ -109,7 +109,7 @@ def estimate_edits(
 
 def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
     """Add the files of a folder that belong to no item of the workspace."""
-    files = unmatched_files(editor, items) if isinstance(editor, FolderEditor) else []
+    files = [] if editor.traits.files is None else unmatched_files(editor.traits.files, items)
     if not files:
         return estimate
     notice = _UNMATCHED.format(counted(len(files), "file"), "es" if len(files) == 1 else "", _first(files))
@@ -125,7 +125,8 @@ def _with_absent(
     done: Mapping[EditSlot, object],
 ) -> EditEstimate:
     """Add the file names that a folder lacks, because users cannot guess the file names of each mode."""
-    if not isinstance(editor, FolderEditor):
+    present = editor.traits.files
+    if present is None:
         return estimate
     files = []
     for item in items:
@@ -136,7 +137,7 @@ def _with_absent(
                 if (
                     has_turn(item, mode, turn, all_levels=settings.all_levels)
                     and not is_stored
-                    and editor.file_of(named) is None
+                    and present.file_of(named) is None
                 ):
                     files.append(f"{file_names(named)[0]}.png")
     if not files:
@@ -154,22 +155,24 @@ def _with_file_notice(
     estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[EditSlot, ImageRef]
 ) -> EditEstimate:
     """Add a notice on files that changed after they were stored: a rerun does not read them by itself."""
-    if not isinstance(editor, FolderEditor):
+    if editor.traits.files is None:
         return estimate
-    keys = changed_files(editor, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name})
+    keys = changed_files(
+        editor.traits.files, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name}
+    )
     if not keys:
         return estimate
     notice = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", _first(keys), editor.name)
     return replace(estimate, notice=" ".join(filter(None, [estimate.notice, notice])))
 
 
-def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[EditSlot, ImageRef]) -> list[str]:
+def changed_files(files: FinishedFiles, items: Sequence[Item], stored: Mapping[EditSlot, ImageRef]) -> list[str]:
     """Return keys of items whose stored output differs from the folder's current file."""
     known = {item.item_id: item for item in items}
     changed = []
     for (item_id, turn, _, mode, _), image in stored.items():
         item = known.get(item_id)
-        path = None if item is None else editor.file_of(named_in_folder(item, Mode(mode), turn))
+        path = None if item is None else files.file_of(named_in_folder(item, Mode(mode), turn))
         if item is None or path is None:
             continue
         if path.stat().st_size != image.size_bytes or sha256_hex(path.read_bytes()) != image.sha256:

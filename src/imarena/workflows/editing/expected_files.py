@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from imarena.core import FinishedFiles
 from imarena.core.records import Item, JsonDict, Mode
-from imarena.editors import FolderEditor, file_names
+from imarena.editors import file_names
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import has_turn, named_in_folder
 from imarena.workflows.views import instruction_of
@@ -74,7 +75,7 @@ def item_files(workspace: Workspace) -> Iterator[ItemFile]:
         )
 
 
-def unmatched_files(editor: FolderEditor, items: Iterable[Item]) -> list[str]:
+def unmatched_files(files: FinishedFiles, items: Iterable[Item]) -> list[str]:
     """Return images in the folder that match no item in any mode: misspelt names, or another benchmark's."""
     expected = {
         stem
@@ -84,4 +85,4 @@ def unmatched_files(editor: FolderEditor, items: Iterable[Item]) -> list[str]:
         if has_turn(item, mode, turn, all_levels=True)
         for stem in file_names(named_in_folder(item, mode, turn))
     }
-    return editor.files_beside(expected)
+    return files.files_beside(expected)

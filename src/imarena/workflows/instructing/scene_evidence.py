@@ -74,12 +74,6 @@ def decompose_images(
     def write(batch: list[tuple[str, Decomposition]]) -> None:
         workspace.store.add([_evidence(sha256, scene, name, version, attempts[sha256]) for sha256, scene in batch])
 
-    def failed(_: object, error: Exception) -> Decomposition:
-        if isinstance(error, CostLimitReached):
-            raise error
-        status = Status.INVALID_IMAGE if isinstance(error, ImarenaError) else Status.API_ERROR
-        return Decomposition("failed", status, f"{type(error).__name__}: {error_message(error)}")
-
     def key(sha256: str) -> str:
         return content_id("work", KIND, name, version, sha256)
 
@@ -89,7 +83,7 @@ def decompose_images(
 
     shared = SharedWork(workspace.claims(), key, asked_elsewhere)
     task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
-    questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
+    questions = Questions(work, workspace.blobs.get, task, _not_asked, settle, write, shared=shared, stage="images")
     client = wired.client
     if client is None:
         # `auto`: networks compute outside Python's lock, and every separate process would load all of them.
@@ -101,6 +95,14 @@ def decompose_images(
         terms = Terms("threads", at_once, opening=client.opened, progress=progress)
     tally.stopped = asyncio.run(ask(questions, terms)).stopped
     return tally
+
+
+def _not_asked(_: object, error: Exception) -> Decomposition:
+    """The result for an image that could not be read or asked about."""
+    if isinstance(error, CostLimitReached):
+        raise error
+    status = Status.INVALID_IMAGE if isinstance(error, ImarenaError) else Status.API_ERROR
+    return Decomposition("failed", status, f"{type(error).__name__}: {error_message(error)}")
 
 
 def _failed_work(_: object, error: Exception) -> Decomposition:

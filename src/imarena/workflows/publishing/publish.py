@@ -10,7 +10,7 @@ from pathlib import Path
 from imarena.core import Progress, UserError, require_licence, suggestion
 from imarena.core.records import Item, Judgment, Output, Vote, now
 from imarena.datasets import ExtraColumn, KindWriter, write_manifest
-from imarena.storage import Workspace, from_row
+from imarena.storage import Workspace
 from imarena.workflows.publishing.checksums import check_publication, write_checksums
 from imarena.workflows.publishing.data_card import CardChanges, CardFacts, write_card
 from imarena.workflows.publishing.new_folder import new_folder
@@ -206,8 +206,7 @@ class _Publication:
             if vote is None or self._names(vote):
                 self.votes_left_out[reason] += 1
         with self._table("vote", _PAIR) as table:
-            for row in counting_votes(self.view):
-                vote = from_row(Vote, row)
+            for vote in counting_votes(self.view):
                 if self._names(vote):
                     table.add(self.redaction.vote(vote), self._pair(vote))
                     self._count("vote")

@@ -28,6 +28,7 @@ from .judging_plan import with_earlier_answers as with_earlier_answers
 from .judging_plan import work_id as work_id
 from .judging_records import reply_of as reply_of
 from .judging_runs import JudgingJob as JudgingJob
+from .judging_runs import ShownOutputs as ShownOutputs
 from .judging_runs import ask_jobs as ask_jobs
 from .judging_runs import plan_battles as plan_battles
 from .judging_runs import plan_edival as plan_edival

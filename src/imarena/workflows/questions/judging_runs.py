@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict, Unpack
 
 from imarena.clients import Budget, check_reachable
 from imarena.core import UserError, counted, unknown_name
@@ -51,6 +51,16 @@ class JudgingRun:
     def rounds(self) -> list[Sequence[AdaptiveRound]]:
         """The rounds of each judge; none if the sampler is not adaptive or nothing was asked."""
         return [report.rounds for report in self.reports] or [[] for _ in self.estimates]
+
+
+class ShownOutputs(TypedDict, total=False):
+    """Which outputs judges are asked about, as the arguments of `plan_scores` and `plan_battles`."""
+
+    datasets: Sequence[str] | None
+    editors: Sequence[str] | None
+    tasks: Sequence[str] | None
+    limit: int | None
+    repeats: int
 
 
 def plan_scores(
@@ -251,7 +261,7 @@ def plan_edival(
     judges: Sequence[str] | None,
     arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
-    **what: Any,
+    **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
     """Return one job per dimension; earlier ones measure, later ones reuse the measurements.
 

@@ -47,6 +47,7 @@ from .rater_work import RaterWork as RaterWork
 from .rater_work import campaigns_of_rater as campaigns_of_rater
 from .rater_work import pause_rater as pause_rater
 from .rater_work import rater_work as rater_work
+from .rater_work import rater_work_page as rater_work_page
 from .record_cache import RecordCache as RecordCache
 from .rehearsal import rehearse_campaign as rehearse_campaign
 from .vote_checks import seconds_to_wait as seconds_to_wait

@@ -10,7 +10,7 @@ from typing import Any
 
 from imarena import routing
 from imarena.core.notices import Notice
-from imarena.core.records import Item, Output, Status
+from imarena.core.records import Item, Output, Status, Vote
 from imarena.storage import Workspace
 from imarena.workflows.views import View, counting_votes
 
@@ -75,11 +75,11 @@ def known_tasks_from_votes(
     """
     catalogue = _Catalogue(workspace)
     answers: dict[tuple[str, str, str | None], list[Any]] = defaultdict(list)
-    for row in counting_votes(View(workspace)):
-        item, left, right = row["item_id"], row["left_id"], row["right_id"]
+    for vote in counting_votes(View(workspace)):
+        item, left, right = vote.item_id, vote.left_id, vote.right_id
         shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
         wanted = not datasets or catalogue.items[item]["dataset"] in datasets
-        answer = _vote_answer(kind, row) if shown and wanted else None
+        answer = _vote_answer(kind, vote) if shown and wanted else None
         if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
             answers[item, first, second].append(routing.mirrored_preference(answer) if first != left else answer)
@@ -87,19 +87,19 @@ def known_tasks_from_votes(
     for (item, left, right), votes in answers.items():
         known = routing.agreed_answer(kind, votes, least_votes, least_share)
         if known is not None:
-            task = routing.KnownTask(item_id=item, left_id=left, right_id=right, **known)
+            task = known.of_task(item, left, right)
             proposals.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
     proposals.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
     return _limited(proposals)
 
 
-def _vote_answer(kind: str, row: Any) -> Any:
+def _vote_answer(kind: str, vote: Vote) -> Any:
     """A vote's answer for a campaign of this kind; None if the vote answers another question."""
-    if (kind == "preference") != (row["right_id"] is not None):
+    if (kind == "preference") != (vote.right_id is not None):
         return None
     if kind == "preference":
-        return row["preference"]
-    return routing.ratings_answer(kind, json.loads(row["body"]).get("ratings", {}))
+        return None if vote.preference is None else vote.preference.value
+    return routing.ratings_answer(kind, vote.ratings)
 
 
 # ---------------------------------------------------------------- from a table
@@ -145,10 +145,8 @@ def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownT
         if sides[0] == sides[1]:
             raise ValueError("left and right are the same")
     use = routing.table_use(cells)
-    known = routing.KnownTask(
-        item_id=item, left_id=sides[0], right_id=sides[1] if len(sides) > 1 else None,
-        explanation=cells.get("explanation", "")[:500], **routing.table_answer(kind, cells),
-    )  # fmt: skip
+    right = sides[1] if len(sides) > 1 else None
+    known = routing.table_answer(kind, cells).of_task(item, sides[0], right, cells.get("explanation", "")[:500])
     return catalogue.proposal(routing.with_sides_by_chance(known), 0, use)
 
 

@@ -346,3 +346,19 @@ def pause_rater(workspace: Workspace, campaign: Campaign, rater_id: str, *, acti
     if not changed:
         raise Refusal("not_found", "This rater does not take part in the campaign.")
     return next(work for work in rater_work(workspace, campaign) if work.rater_id == rater_id)
+
+
+@dataclass(frozen=True)
+class RaterWorkPage:
+    """One page of raters, how many there are in all, and the `seq` after which the next page begins, if any."""
+
+    raters: tuple[RaterWork, ...]
+    total: int
+    after: int | None
+
+
+def rater_work_page(workspace: Workspace, campaign: Campaign, limit: int, *, after: int = 0) -> RaterWorkPage:
+    """The work of the first `limit` raters after `seq`."""
+    everybody = rater_work(workspace, campaign)
+    rest = [work for work in everybody if work.seq > after]
+    return RaterWorkPage(tuple(rest[:limit]), len(everybody), rest[limit - 1].seq if len(rest) > limit else None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from imarena.core import NOT_COUNTED
+from imarena.core import NOT_COUNTED, moment_text
 from imarena.core.records import Campaign, Item, Output, Verification, Vote
 from imarena.reports.tables import csv_rows
 from imarena.storage import Workspace, from_row, reading
@@ -33,14 +33,13 @@ def _names(workspace: Workspace) -> tuple[dict[str, str | None], dict[str, Any]]
 def vote_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
     """Preferences that count, with the names of editors and items (`VOTE_COLUMNS`)."""
     editors, items = _names(workspace)
-    for row in counting_votes(View(workspace), campaign_id):
-        item = items[row["item_id"]]
-        if row["preference"] is not None:
-            body = json.loads(row["body"])
+    for vote in counting_votes(View(workspace), campaign_id):
+        item = items[vote.item_id]
+        if vote.preference is not None:
             yield [
-                editors.get(row["left_id"]), editors.get(row["right_id"]), row["preference"], item["key"],
-                row["rater_id"], item["dataset"], item["task"], item["topic"], row["dimension"],
-                body.get("comment"), body.get("time_spent_s"), row["created_at"], row["id"],
+                editors.get(vote.left_id), editors.get(vote.right_id or ""), vote.preference.value, item["key"],
+                vote.rater_id, item["dataset"], item["task"], item["topic"], vote.dimension,
+                vote.comment or None, vote.time_spent_s, moment_text(vote.created_at), vote.vote_id,
             ]  # fmt: skip
 
 
@@ -50,14 +49,15 @@ def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterato
     Issues and comments are repeated on each row.
     """
     editors, items = _names(workspace)
-    for row in counting_votes(View(workspace), campaign_id):
-        body, item = json.loads(row["body"]), items[row["item_id"]]
-        low, high = body.get("scale") or (None, None)
-        for criterion, value in body.get("ratings", {}).items():
+    for vote in counting_votes(View(workspace), campaign_id):
+        item = items[vote.item_id]
+        low, high = vote.scale or (None, None)
+        issues = [issue.model_dump(mode="json", exclude_defaults=True) for issue in vote.issues] or None
+        for criterion, value in vote.ratings.items():
             yield [
-                row["left_id"], row["rater_id"], value, criterion, editors.get(row["left_id"]), item["task"],
-                item["topic"], item["dataset"], item["key"], low, high, body.get("issues"), body.get("comment"),
-                body.get("time_spent_s"), row["created_at"],
+                vote.left_id, vote.rater_id, value, criterion, editors.get(vote.left_id), item["task"],
+                item["topic"], item["dataset"], item["key"], low, high, issues, vote.comment or None,
+                vote.time_spent_s, moment_text(vote.created_at),
             ]  # fmt: skip
 
 

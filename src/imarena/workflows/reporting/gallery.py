@@ -34,6 +34,8 @@ def read_gallery(
     entries = view.entries
     names = [code for code, name in enumerate(entries.editor.names) if name in editors]
     asked = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
+    if (asked & entries.pictured).any():  # items without any image are not worth a place
+        asked &= entries.pictured
     made_for = {entries.item_id[index] for index in np.unique(entries.item[asked]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
     chosen = spread_items(items, count)

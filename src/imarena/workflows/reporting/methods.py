@@ -18,7 +18,7 @@ from imarena.workflows.upkeep import WorkspaceStatus
 from imarena.workflows.views import UNNAMED_EDITOR, View, VoteColumns, read_ratings
 
 _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python")
-_SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
+_SHOWN_SETTINGS = ("signature", "content_key", "beside", "default_because", "verdicts")
 """Settings that have a separate column or are shown elsewhere."""
 _SEEDS_LISTED = 10
 _WHY_NONE = "refused, unparsable, failed, timed out, or without an overall score or preference"

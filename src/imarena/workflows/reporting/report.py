@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from imarena import reports
 from imarena.core import Progress, UserError, counted, error_line, split_names
@@ -40,6 +40,8 @@ from imarena.workflows.upkeep import workspace_status
 from imarena.workflows.views import View
 
 T = TypeVar("T")
+BoardGroups: TypeAlias = "list[tuple[str, list[Board]]]"
+"""The boards of one query per group, by the column that it was split by."""
 GALLERY_ITEMS = 12
 TEXTS_LISTED = 50
 OTHER_FILES = (".csv", ".docx", ".json", ".md", ".pdf", ".png", ".svg", ".tex", ".txt")
@@ -78,6 +80,7 @@ class ReportQuery:
 WHOLE_REPORT = ReportQuery()
 
 
+# Over 60 lines: the sections in the order of the page, one or two lines for each.
 def write_report(
     workspace: Workspace,
     target: Path,
@@ -96,12 +99,7 @@ def write_report(
     the outputs.
     """
     tell = progress or (lambda *_: None)
-    if target.suffix.lower() in OTHER_FILES and not target.is_dir():
-        raise UserError(
-            f"A report is one HTML file or a folder, and {target.name} is neither.",
-            hint="Give FILE.html, or a folder that also gets Markdown, LaTeX, CSV, PNG and SVG.",
-        )
-    alone = target.suffix.lower() in (".html", ".htm")
+    alone = _is_one_file(target)
     view = View(workspace)
     if query.judge is not None:
         query = replace(query, judge=judge_called(view, query.judge))
@@ -111,14 +109,7 @@ def write_report(
     listed = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
-    main = first if first is None else next((board for board in listed if board.same_as(first)), first)
-    if main is not None and not main.title:
-        command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
-        main = replace(main, title=describe_source(main.chosen), command=command)
-    shown = [*([main] if main is not None else []), *(board for board in listed if board is not main)]
-    groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
-    store_boards(workspace, [board.ranking for board in shown])
-    store_boards(workspace, [one.ranking for by_column in groups.values() for _, some in by_column for one in some])
+    main, shown, groups = _shown_boards(boards, listed, first, query)
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
     known = known or known_truth(workspace, listed, query.editors)
@@ -129,35 +120,20 @@ def write_report(
             status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
         ),
     ]
-    for number, board in enumerate(shown):
-        sections.append(reports.board_section(board.title, with_samples(board), number, board.command))
-        for by, some in groups[board.title]:
-            command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
-            if board is not main:
-                command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            sections.append(reports.groups_section(board.title, by, _rankings(some), command))
+    sections += _board_sections(shown, groups, main, query)
     tell("report", 3, 5)
     sections.append(known.section if known else None)
     sections += failure_sections(view, query.editors, pictures)
     sections.append(_texts_section(workspace))
     if not query.editors:
-        sections += example_sections(view, main, listed, query.judges, pictures, known.qualities if known else {})
-        sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
-        sections.append(health_section(workspace, query.judges))
-        sections += paper_sections(
-            PaperData(
-                view, boards, main, pictures, query.judges, dict(groups[main.title] if main else ()), query.leaderboard
-            )
-        )
+        by_group = dict(groups[main.title] if main else ())
+        papers = PaperData(view, boards, main, pictures, query.judges, by_group, query.leaderboard)
+        sections += _study_sections(papers, listed, known)
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
     sections.append(methods_section(view, status, shown, query.judge, query.editors))
-    grouped = [by for by, _ in groups[main.title]] if main is not None else []
-    ungrouped = [by for by in GROUPED_BY if main is not None and query.by is None and by not in grouped]
-    dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
-    if main is not None and query.by is None and not dimensions:
-        ungrouped.append("dimension")
+    ungrouped = [] if main is None or query.by is not None else _ungrouped(shown, groups[main.title])
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = reports.Page(
@@ -171,6 +147,66 @@ def write_report(
     path = reports.write_html_file(page, target) if alone else reports.write_folder(page, target)
     tell("report", 5, 5)
     return path
+
+
+def _is_one_file(target: Path) -> bool:
+    """Whether the report becomes one HTML file; raises for a file of another kind."""
+    if target.suffix.lower() in OTHER_FILES and not target.is_dir():
+        raise UserError(
+            f"A report is one HTML file or a folder, and {target.name} is neither.",
+            hint="Give FILE.html, or a folder that also gets Markdown, LaTeX, CSV, PNG and SVG.",
+        )
+    return target.suffix.lower() in (".html", ".htm")
+
+
+def _shown_boards(
+    boards: Boards, made: Sequence[Board], first: Board | None, query: ReportQuery
+) -> tuple[Board | None, list[Board], dict[str, BoardGroups]]:
+    """The main board with its title, all boards with it in front, and the boards per group; all of them are stored."""
+    main = first if first is None else next((board for board in made if board.same_as(first)), first)
+    if main is not None and not main.title:
+        command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
+        main = replace(main, title=describe_source(main.chosen), command=command)
+    shown = [*([main] if main is not None else []), *(board for board in made if board is not main)]
+    groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
+    workspace = boards.view.workspace
+    store_boards(workspace, [board.ranking for board in shown])
+    store_boards(workspace, [one.ranking for by_column in groups.values() for _, some in by_column for one in some])
+    return main, shown, groups
+
+
+def _study_sections(
+    papers: PaperData, made: Sequence[Board], known: KnownTruth | None
+) -> Iterator[reports.Section | None]:
+    """Sections on all editors: examples, agreement, alignment, health and the tables of the papers."""
+    workspace, judges = papers.view.workspace, papers.judges
+    yield from example_sections(
+        papers.view, papers.main, made, judges, papers.picture, known.qualities if known else {}
+    )
+    yield from agreement_sections(workspace)
+    yield from alignment_sections(workspace, judges)
+    yield health_section(workspace, judges)
+    yield from paper_sections(papers)
+
+
+def _board_sections(
+    shown: Sequence[Board], groups: Mapping[str, BoardGroups], main: Board | None, query: ReportQuery
+) -> Iterator[reports.Section]:
+    """Each board, followed by its boards per group, with the commands that print them."""
+    for number, board in enumerate(shown):
+        yield reports.board_section(board.title, with_samples(board), number, board.command)
+        for by, some in groups[board.title]:
+            command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
+            if board is not main:
+                command = board.command and f"{board.command} {shlex.join(['--by', by])}"
+            yield reports.groups_section(board.title, by, _rankings(some), command)
+
+
+def _ungrouped(shown: Sequence[Board], groups: BoardGroups) -> list[str]:
+    """Columns by which no board was split, although a report without `--by` tries to."""
+    grouped = [by for by, _ in groups]
+    dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
+    return [*(by for by in GROUPED_BY if by not in grouped), *([] if dimensions else ["dimension"])]
 
 
 def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports.Section | None:

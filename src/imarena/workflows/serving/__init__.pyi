@@ -11,6 +11,8 @@ from .issue_counts import ISSUE_KINDS as ISSUE_KINDS
 from .issue_counts import IssueHeatMap as IssueHeatMap
 from .issue_counts import every_issue as every_issue
 from .issue_counts import issue_heat_map as issue_heat_map
+from .item_pages import item_page as item_page
+from .item_pages import item_rows as item_rows
 from .judge_behaviour import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
 from .leaderboards import BattleFilters as BattleFilters

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from imarena.core import IntArray, UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
-from imarena.storage.schema import blobs, items, judgments, votes
+from imarena.storage.schema import blobs, judgments, votes
 from imarena.tables import KeptRows, release_pages
 from imarena.workflows import views
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
@@ -283,21 +283,6 @@ def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -
 
 
 # ---------------------------------------------------------------------- items
-
-
-def item_rows(
-    leaderboards: Leaderboards, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
-) -> Iterator[tuple[int, str]]:
-    """`seq` and id of items with these values that are not hidden, in order of arrival."""
-    base = select(items.c.seq, items.c.id).where(*(items.c[name] == value for name, value in where.items()))
-    while True:
-        query = base.where(items.c.seq > after).order_by(items.c.seq).limit(_AT_ONCE)
-        with reading(leaderboards.workspace.store.engine) as connection:
-            rows = connection.execute(query).tuples().all()
-        yield from ((seq, identity) for seq, identity in rows if identity not in hidden)
-        if len(rows) < _AT_ONCE:
-            return
-        after = rows[-1][0]
 
 
 @dataclass(frozen=True)

@@ -104,16 +104,16 @@ def _editor_names(entries: views.Entries, outputs: CodeArray) -> list[str]:
 def read_issues(view: views.View) -> IssueColumns:
     """The issues of all votes."""
     listed = [
-        (vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue["kind"] in ISSUE_KINDS
+        (vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue.kind in ISSUE_KINDS
     ]
-    drawn = {vote for vote, issue in listed if issue.get("box")}
+    drawn = {vote for vote, issue in listed if issue.box}
     sizes = dict(_sizes(view, drawn))
     return IssueColumns(
         vote=np.array([vote for vote, _ in listed], np.int64),
-        kind=np.array([ISSUE_KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
-        label=views.encode_names(issue.get("label") or None for _, issue in listed),
-        criterion=views.encode_names(issue.get("criterion") for _, issue in listed),
-        cells=np.array([_cells(issue.get("box"), sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
+        kind=np.array([ISSUE_KINDS.index(issue.kind) for _, issue in listed], np.int32),
+        label=views.encode_names(issue.label or None for _, issue in listed),
+        criterion=views.encode_names(issue.criterion for _, issue in listed),
+        cells=np.array([_cells(issue.box, sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
     )
 
 

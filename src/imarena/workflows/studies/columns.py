@@ -166,18 +166,28 @@ def _marks(
 ) -> dict[int, tuple[dict[str, float], ScaleRange | None]]:
     """Map a judgment's `seq` to its marks on these criteria and the scale that its source states."""
     marks = {}
-    for seq, body in judgment_bodies(view, scored, "" if criteria else '"scale"'):
-        scores = body.get("scores") or {}
-        ends = body.get("params", {}).get("scale")
+    for stored in verdict_texts(view, scored, "" if criteria else '"scale"'):
+        ends = stored.scale
         scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
-        marks[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
+        marks[stored.seq] = {name: float(stored.scores[name]) for name in criteria & stored.scores.keys()}, scale
     return marks
 
 
-def judgment_bodies(
-    view: views.View, judged: views.JudgmentColumns, holding: str = ""
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the stored bodies of these judgments with their `seq`; `holding`: only bodies that contain this text."""
+@dataclass(frozen=True, slots=True)
+class VerdictText:
+    """The parts of a stored judgment that are not columns."""
+
+    seq: int
+    scores: Mapping[str, float]
+    reasons: Mapping[str, Any]
+    """As the judge gave them: texts, or its facts and checks."""
+    confidence: float | None
+    scale: Any
+    """The scale that an imported judgment's source states, as it is stored."""
+
+
+def verdict_texts(view: views.View, judged: views.JudgmentColumns, holding: str = "") -> Iterator[VerdictText]:
+    """Yield the scores, reasons and confidence of these judgments; `holding`: only those that contain this text."""
     wanted = np.sort(judged.seq)
     for start in range(0, wanted.size, PAGE):
         query = select(judgments.c.seq, judgments.c.body).where(
@@ -188,7 +198,14 @@ def judgment_bodies(
         with reading(view.workspace.store.engine) as connection:
             columns = views.fetch_columns(connection, query.order_by(judgments.c.seq))
         for seq, body in zip(*columns, strict=True):
-            yield seq, json.loads(body)
+            fields = json.loads(body)
+            yield VerdictText(
+                seq,
+                fields.get("scores") or {},
+                fields.get("reasons") or {},
+                fields.get("confidence"),
+                fields.get("params", {}).get("scale"),
+            )
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:

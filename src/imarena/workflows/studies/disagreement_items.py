@@ -25,7 +25,7 @@ from imarena.core.records import Item, Output
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
 from imarena.workflows.studies.alignment import AlignedColumns
-from imarena.workflows.studies.columns import judgment_bodies, units
+from imarena.workflows.studies.columns import VerdictText, units, verdict_texts
 from imarena.workflows.studies.comparison_page import preview_file
 from imarena.workflows.views import (
     AskedEdit,
@@ -178,10 +178,10 @@ class _Reader:
             judge = self.judge_of(Disagreement("vote", name, "", "", (), 0.0, "", ""))
             pairs = self.view.judgments([form for form in judge.forms if form.pairwise])
             sides = {int(seq): (int(pairs.left[row]), int(pairs.right[row])) for row, seq in enumerate(pairs.seq)}
-            for seq, body in judgment_bodies(self.view, pairs, '"confidence"'):
-                if body.get("confidence") is not None:
-                    left, right = sorted(entries.id_of(side) for side in sides[seq])
-                    stated[name, left, right].append(float(body["confidence"]))
+            for each in verdict_texts(self.view, pairs, '"confidence"'):
+                if each.confidence is not None:
+                    left, right = sorted(entries.id_of(side) for side in sides[each.seq])
+                    stated[name, left, right].append(float(each.confidence))
         return {key: sum(values) / len(values) for key, values in stated.items()}
 
     # ------------------------------------------------------------ one disagreement
@@ -221,10 +221,10 @@ class _Reader:
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
-        reasons: dict[str, None] = {}
-        for _, body in judgment_bodies(self.view, judged.where(about & judged.ok)):
-            reasons.update(dict.fromkeys(_reasons(body)))
-        yield from reasons
+        said: dict[str, None] = {}
+        for stored in verdict_texts(self.view, judged.where(about & judged.ok)):
+            said.update(dict.fromkeys(_reasons(stored)))
+        yield from said
 
     def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
         """The numbers of votes or the ratings, and the raters' comments."""
@@ -280,13 +280,13 @@ def _figures(each: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
     return reports.VotedFigures(each.judge_value, each.people_value, each.certainty, counts)
 
 
-def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
+def _reasons(stored: VerdictText) -> Iterator[str]:
     """A judgment's reasons as text; its marks if it gives no reasons."""
-    reasons = {name: value for name, value in (body.get("reasons") or {}).items() if value not in (None, "", [], {})}
+    reasons = {name: value for name, value in stored.reasons.items() if value not in (None, "", [], {})}
     for name, value in sorted(reasons.items(), key=lambda reason: not isinstance(reason[1], str)):  # texts first
         yield f"{name.replace('_', ' ')}: {shortened(_plain(value), _LONGEST)}"
-    if not reasons and body.get("scores"):
-        yield ", ".join(f"{name} {float(score):.4g}" for name, score in body["scores"].items())
+    if not reasons and stored.scores:
+        yield ", ".join(f"{name} {float(score):.4g}" for name, score in stored.scores.items())
 
 
 def _plain(value: Any) -> str:

@@ -79,11 +79,8 @@ def _parameters(call: Any) -> int:
 
 def _check_result(editor: Editor, each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
     if each.error is not None:
-        message = (
-            editor.raised(each.error)
-            if isinstance(editor, FunctionEditor)
-            else f"`edit` raised {plugin_check.error_text(each.error)}"
-        )
+        explain = editor.traits.explain_error
+        message = f"`edit` raised {plugin_check.error_text(each.error)}" if explain is None else explain(each.error)
         without = " Items without a source image have no `request.sources`." if each.case == NO_SOURCE else ""
         refuse = f"Return EditResult(Status.REFUSED, error=...) for what it cannot do.{without}"
         findings.fix(message, plugin_check.field_hint(each.error) or refuse, each.case)

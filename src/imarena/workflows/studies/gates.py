@@ -7,10 +7,10 @@ from pathlib import Path
 from imarena.core import UserError, suggestion
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.ranking import Options, gate_board, read_below_rules
+from imarena.ranking import gate_board, read_below_rules
 from imarena.stats import COMPARISON_RULES, ComparisonRule, GateReport, gate_comparison
 from imarena.storage import open_workspace
-from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_battle_kind, read_source
+from imarena.workflows.boards import AvailableSources, BoardQuery, RankRequest, choose
 from imarena.workflows.questions import JudgeReport
 from imarena.workflows.studies.comparing import ModelComparison
 from imarena.workflows.views import View, unanswered_questions
@@ -57,23 +57,22 @@ def _missing_outputs(boards: Sequence[Ranking], models: Sequence[str]) -> list[N
     ]
 
 
-def unanswered_by_models(
-    folder: Path,
-    options: Options,
-    *,
-    source: str = "auto",
-    judge: str | None = None,
-    dimension: str | None = None,
-    kind: str | None = None,
-) -> dict[frozenset[str], int]:
+def gate_requested(folder: Path, request: RankRequest, boards: Sequence[Ranking]) -> GateReport:
+    """Check the rules of a request on its boards. `folder`: the workspace, if there is no table."""
+    return board_gates(
+        boards, request.rules, _unanswered_by_models(folder, request.query) if not request.table else None
+    )
+
+
+def _unanswered_by_models(folder: Path, asked: BoardQuery) -> dict[frozenset[str], int]:
     """Count unanswered questions to the judges of a board, by the models whose outputs they show."""
     query = BoardQuery(
-        source=read_source(source), judge=judge, kind=read_battle_kind(kind), dimension=dimension, options=options
+        source=asked.source, judge=asked.judge, kind=asked.kind, dimension=asked.dimension, options=asked.options
     )
     with open_workspace(folder) as workspace:
         view = View(workspace)
         chosen = choose(view, query, AvailableSources(view, query.window))
-        forms = view.forms.counting(chosen.judges, dimension) if chosen.judges else []
+        forms = view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
         forms = [form for form in forms if query.kind is None or form.pairwise == (query.kind == "compared")]
         questions = unanswered_questions(workspace, form_id=[form.form_id for form in forms]) if forms else {}
         editor, index_of = view.entries.editor, view.entries.index_of

@@ -14,7 +14,7 @@ from imarena.core.records import Order, Outcome, Status
 from imarena.judges import outcomes_from_scores
 from imarena.storage import Form
 from imarena.workflows import views
-from imarena.workflows.studies.columns import judgment_bodies
+from imarena.workflows.studies.columns import verdict_texts
 
 OutputIdPair = tuple[str, str]
 """Left and right output, the smaller id first."""
@@ -173,20 +173,20 @@ def _note_scores(view: views.View, answers: JudgeAnswers, judged: views.Judgment
         answers.points.setdefault((output, repeat), score)  # the first one counts, as on boards
         answers.units[output] = unit_number
     of = dict(zip(single.seq.tolist(), outputs, strict=True))
-    for seq, body in judgment_bodies(view, single):
-        answers.dimensions[of[seq]] = body.get("scores", {})
-        if "injection" in body.get("reasons", {}):
-            answers.flagged[of[seq]] = bool(body["reasons"]["injection"])
+    for stored in verdict_texts(view, single):
+        answers.dimensions[of[stored.seq]] = dict(stored.scores)
+        if "injection" in stored.reasons:
+            answers.flagged[of[stored.seq]] = bool(stored.reasons["injection"])
 
 
 def _seen_words(view: views.View, paired: views.JudgmentColumns) -> Iterator[tuple[str, bool]]:
     """Yield the outputs in which the judge looked for text that addresses a judge, and whether it found any."""
     row_of = {seq: row for row, seq in enumerate(paired.seq.tolist())}
-    for seq, body in judgment_bodies(view, paired, holding='"injection"'):
+    for stored in verdict_texts(view, paired, holding='"injection"'):
         for side, column in (("left", paired.left), ("right", paired.right)):
-            seen = body.get("reasons", {}).get(side)
+            seen = stored.reasons.get(side)
             if isinstance(seen, dict) and "injection" in seen:
-                yield view.entries.id_of(int(column[row_of[seq]])), bool(seen["injection"])
+                yield view.entries.id_of(int(column[row_of[stored.seq]])), bool(seen["injection"])
 
 
 def _key(left: str, right: str) -> tuple[OutputIdPair, bool]:

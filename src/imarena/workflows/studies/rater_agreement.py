@@ -3,10 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
-from imarena.agreement import Agreement, RatingColumns, filter_ratings, last_answers, measure_agreement, pair_ratings
+from imarena.agreement import (
+    Agreement,
+    RatingColumns,
+    filter_ratings,
+    last_answers,
+    measure_agreement,
+    pair_ratings,
+)
 from imarena.core import UserError, unknown_name
+from imarena.stats import Recipe
 from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.studies.agreement_files import bad_value_notices
 from imarena.workflows.studies.columns import ratings_from_store
@@ -32,8 +40,22 @@ def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[s
     return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
 
 
+class AgreementOptions(TypedDict, total=False):
+    """The arguments of `measure_agreement` that are the same for each table."""
+
+    rounds: int
+    seed: int
+    leave_one_out: bool
+    recipe: Recipe
+    pairs: bool
+
+
 def agree_on_each(
-    read: Sequence[RatingColumns], by: Sequence[str], only: Sequence[str], order: Sequence[str], **options: Any
+    read: Sequence[RatingColumns],
+    by: Sequence[str],
+    only: Sequence[str],
+    order: Sequence[str],
+    **options: Unpack[AgreementOptions],
 ) -> list[Agreement]:
     """Agreement on each table. Only the first uses `order` and must have all groups in `by`."""
     if only:

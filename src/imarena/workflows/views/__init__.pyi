@@ -1,7 +1,6 @@
 from .battles import NO_BATTLES as NO_BATTLES
 from .battles import WHOLE as WHOLE
 from .battles import BattleColumns as BattleColumns
-from .battles import BattleKind as BattleKind
 from .battles import battles_between_named as battles_between_named
 from .battles import compared_dimensions as compared_dimensions
 from .battles import joined_battles as joined_battles
@@ -99,9 +98,7 @@ from .versions import JudgeVersion as JudgeVersion
 from .versions import chosen_judges as chosen_judges
 from .versions import judges_called as judges_called
 from .versions import versions_of as versions_of
-from .view import EVERYTHING as EVERYTHING
 from .view import View as View
-from .view import Window as Window
 from .votes import REASONS as REASONS
 from .votes import Reason as Reason
 from .votes import VoteColumns as VoteColumns
@@ -111,3 +108,6 @@ from .votes import vote_is_excluded as vote_is_excluded
 from .votes import votes_in_force as votes_in_force
 from .votes import without_excluded_raters as without_excluded_raters
 from .watermarks import read_watermarks as read_watermarks
+from .window import EVERYTHING as EVERYTHING
+from .window import BattleKind as BattleKind
+from .window import Window as Window

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,12 @@ from imarena.workflows.views.codes import (
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.judgments import JudgmentColumns
 from imarena.workflows.views.orders import CombinedPairs, combine_columns
-from imarena.workflows.views.view import EVERYTHING, View, Window
+from imarena.workflows.views.view import View
 from imarena.workflows.views.votes import VoteColumns
+from imarena.workflows.views.window import EVERYTHING, BattleKind, Window
 
 WHOLE = "overall"
 """The dimension of an overall verdict."""
-BattleKind = Literal["compared", "scored"]
 SCORED_TOO = "scores of a pair that the judge also compared directly"
 EDITORS_NOT_NAMED = "the source does not name the models"
 SAME_EDITOR = "both sides are the same editor"

@@ -12,7 +12,7 @@ from imarena.workflows.views.chains import common_turn
 if TYPE_CHECKING:
     from imarena.instructions import Connector
 
-LoadImage = Callable[[ImageRef], bytes]
+_ReadImage = Callable[[ImageRef], bytes]
 """Returns the bytes of an image, such as `Workspace.load`."""
 
 
@@ -28,6 +28,8 @@ class AskedEdit:
     """The output whose image is the source; None: the item's own sources."""
     first_turn: int | None = None
     """For a pair from different chains: the first of the turns that the question covers. None: one turn."""
+    input_name: str = "source"
+    """What the images before the edit are called: `source`, or the turn that made them."""
 
 
 def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> AskedEdit:
@@ -44,15 +46,16 @@ def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[
         at = parent
     parent = _parent_with_image(at, parents)
     before = None if parent is None else parent.output_id
+    name = "source" if parent is None else f"turn {parent.turn + 1} of {len(item.turns)} (input)"
     sources = sources_of(item, at, parents)
     if first == turn:
         task, references = item.turns[turn].task or item.task, references_of(item, turn)
-        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before)
+        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before, input_name=name)
     turns = range(first, turn + 1)
     references = tuple({image.sha256: image for each in turns for image in references_of(item, each)}.values())
     tasks = {item.turns[each].task or item.task for each in turns}
     task = tasks.pop() if len(tasks) == 1 else item.task
-    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first)
+    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first, name)
 
 
 def numbered_instructions(item: Item, first: int, last: int) -> str:
@@ -105,7 +108,7 @@ def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "
     return join_instructions(steps, connector, key=f"{item.item_id}:{turn}", unchanged=unchanged)
 
 
-def exhibit_of(load: LoadImage, item: Item, left: Output, right: Output | None, parents: dict[str, Output]) -> Exhibit:
+def exhibit_of(load: _ReadImage, item: Item, left: Output, right: Output | None, parents: dict[str, Output]) -> Exhibit:
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
@@ -121,7 +124,7 @@ def exhibit_of(load: LoadImage, item: Item, left: Output, right: Output | None, 
 
 
 def request_of(
-    load: LoadImage,
+    load: _ReadImage,
     item: Item,
     turn: int,
     mode: Mode,
@@ -145,7 +148,7 @@ def request_of(
     )
 
 
-def _history(load: LoadImage, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
+def _history(load: _ReadImage, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
     """Each earlier turn: the images shown (first turn only), the instruction, and the resulting image."""
     past: list[PastEdit] = []
     for output in sorted(outputs, key=lambda output: output.turn):

@@ -20,7 +20,8 @@ from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pa
 from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import fetch_columns
-from imarena.workflows.views.view import EVERYTHING, View, Window
+from imarena.workflows.views.view import View
+from imarena.workflows.views.window import EVERYTHING, Window
 
 _RatingScale = tuple[float, float]
 RULES = ("geometric-mean", "mean")

@@ -1,4 +1,4 @@
-"""Stored rows of votes that count, for tables that need more than columns, and reasons why others do not count."""
+"""Votes that count, for tables that need more than columns, and reasons why others do not count."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import false, or_, select
 
-from imarena.core.records import Status
-from imarena.storage import reading
+from imarena.core.records import Issue, Status, Vote
+from imarena.storage import from_row, reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.chains import ONE_SIDE, pages
 from imarena.workflows.views.fetch import fetch_columns
@@ -19,8 +19,8 @@ from imarena.workflows.views.votes import REASONS, Reason
 PAGE = 500
 
 
-def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[str, Any]]:
-    """Rows of the votes that count, oldest first, of one campaign or of all."""
+def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Vote]:
+    """The votes that count, oldest first, of one campaign or of all."""
     cast = view.votes
     kept = cast.counts
     if campaign_id is not None:
@@ -32,16 +32,16 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[
         query = select(votes).where(votes.c.seq.in_(page)).order_by(votes.c.seq)
         with reading(view.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
-        yield from map(dict, rows)
+        yield from (from_row(Vote, row) for row in rows)
 
 
-def vote_issues(view: View) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+def vote_issues(view: View) -> Iterator[tuple[int, tuple[Issue, ...]]]:
     """Votes in which the rater was asked to mark regions: the row in the view's votes, and the issues (or none)."""
     query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
     for row, body in zip(np.searchsorted(view.votes.seq, np.array(seqs, np.int64)).tolist(), bodies, strict=True):
-        yield row, json.loads(body).get("issues", [])
+        yield row, tuple(map(Issue.model_validate, json.loads(body).get("issues", ())))
 
 
 def uncounted_votes(view: View) -> dict[str, str]:

@@ -8,21 +8,18 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from imarena.core import IntArray
 from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import judgments
-from imarena.tables import build_column
 from imarena.workflows.views.cached import (
     read_judgments_cached,
     uncommitted_window,
@@ -44,36 +41,13 @@ from imarena.workflows.views.judgments import (
 )
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
 from imarena.workflows.views.watermarks import Watermarks, read_watermarks
+from imarena.workflows.views.window import midnight
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Window:
-    """Which verdicts are visible: from and up to a day (both included), and with `released` without open campaigns."""
-
-    since: str | None = None
-    until: str | None = None
-    released: bool = False
-
-    def sees(self, created_us: IntArray) -> NDArray[np.bool_]:
-        """(n,) whether each time lies in the window."""
-        if not self.since and not self.until:
-            return np.ones(created_us.size, bool)
-        since = microseconds(_midnight(self.since)) if self.since else np.iinfo(np.int64).min
-        until = microseconds(_midnight(self.until) + timedelta(days=1)) if self.until else np.iinfo(np.int64).max
-        return build_column(
-            created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until)
-        )
-
-
-EVERYTHING = Window()
 _LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
 """The newest entries of each open store, with the last item and output they include, while a view holds them."""
-
-
-def _midnight(day: str) -> datetime:
-    return datetime.fromisoformat(day[:10]).replace(tzinfo=UTC)
 
 
 class View:
@@ -96,7 +70,7 @@ class View:
         `keep_judgments`: keep the columns of judgments for later calls; they are most of a large view's memory.
         """
         self.workspace = workspace
-        self._before_us = None if until is None else microseconds(_midnight(until) + timedelta(days=1))
+        self._before_us = None if until is None else microseconds(midnight(until) + timedelta(days=1))
         self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
         self.recent = self.count_recent(self.marks.judgments)

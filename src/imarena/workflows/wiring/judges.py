@@ -14,7 +14,7 @@ from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
 from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError, suggestion
-from imarena.core.records import JsonDict
+from imarena.core.records import ImageRef, JsonDict, Usage
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
 LOCAL = "local_model"
@@ -63,6 +63,21 @@ class JudgeChat:
     def runs_here(self) -> bool:
         """Whether the model runs in this process."""
         return self._local is not None
+
+    @property
+    def endpoint_name(self) -> str:
+        """The name of the endpoint in the settings."""
+        return self.endpoint.name
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """The price of this many tokens; None if it is not known."""
+        return self.endpoint.cost_usd(usage)
+
+    def image_tokens(self, image: ImageRef | None) -> float:
+        """The tokens of an image at this endpoint; for an unknown image, of a default size."""
+        if image is None:
+            return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
+        return judges.endpoint_tokens(self.endpoint, image)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:

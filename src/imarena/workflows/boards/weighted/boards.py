@@ -1,7 +1,7 @@
 """Route: boards from votes and a judge, from people alone, from the judge alone; checked against the gold set."""
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,14 @@ GOLD_SETTING = "gold"
 """People alone on the gold set: the reference for the other boards."""
 
 
+@dataclass(frozen=True)
+class RerankedBoards:
+    """The boards that were made, each with its setting, and a sentence for every setting that lacks data."""
+
+    boards: tuple[tuple[str, Ranking], ...]
+    left_out: tuple[str, ...] = ()
+
+
 def rerank(
     workspace: Workspace,
     judge: str | None,
@@ -41,35 +49,36 @@ def rerank(
     weigh_routing: bool = False,
     options: Options | None = None,
     paper_compat: bool = False,
-    left_out: list[str] | None = None,
-) -> list[tuple[str, Ranking]]:
+    skip_missing: bool = False,
+) -> RerankedBoards:
     """Make and store one board per setting (and family). `reward`: another judge on its own.
 
-    `left_out`: receives the settings that lack data, if the others should be made anyway.
+    `skip_missing`: make the other boards if a setting lacks data, and say which.
     """
     chosen = options or Options()
     if paper_compat:
         chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
     arena = read_arena(workspace, judge, ratings=True)
-    named: list[tuple[str, Ranking]] = []
+    made: list[tuple[str, Ranking]] = []
+    left_out: list[str] = []
     for name in settings:
         try:
             rankings = arena_boards(
                 workspace, arena, name, chosen, by="family" if by_family else None, weigh=weigh_routing
             )
         except UserError as error:
-            if left_out is None:
+            if not skip_missing:
                 raise
             left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
             continue
-        named += [(name, board) for board in rankings]
+        made += [(name, board) for board in rankings]
     if reward is not None:
-        named += [
+        made += [
             (f"reward: {reward}", board)
             for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
         ]
-    workspace.store.add(board for _, board in named)
-    return named
+    workspace.store.add(board for _, board in made)
+    return RerankedBoards(tuple(made), tuple(left_out))
 
 
 def arena_boards(

@@ -1,13 +1,13 @@
 """The share of each output that raters marked as wrong, by segments of a mask or by boxes (004, figure 14)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from imarena.core.records import Evidence, Output
+from imarena.core.records import Evidence, Issue, Output
 from imarena.workflows.views import View, vote_issues
 
 _SIDE = 512
@@ -51,7 +51,7 @@ def error_areas(view: View) -> ErrorAreas:
     return ErrorAreas(tuple(shares), empty, full)
 
 
-def _marked(view: View) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _marked(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
     """Yield the output and the issues of each vote that counts and that asked the rater to mark regions."""
     for row, issues in vote_issues(view):
         if view.votes.counts[row]:
@@ -67,11 +67,11 @@ def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def _share(issues: list[dict[str, Any]], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:
+def _share(issues: Sequence[Issue], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:
     """The share that one rater marked; None if the vote is not about regions."""
-    boxes = [issue["box"] for issue in issues if issue.get("box")]
-    segments = {issue["segment"] for issue in issues if issue["kind"] == "segment" and issue.get("segment") is not None}
-    none = any(issue["kind"] == "none" and issue.get("label") == "segments" for issue in issues)
+    boxes = [issue.box for issue in issues if issue.box]
+    segments = {issue.segment for issue in issues if issue.kind == "segment" and issue.segment is not None}
+    none = any(issue.kind == "none" and issue.label == "segments" for issue in issues)
     if segments and mask and mask.get("width") and mask.get("height"):
         area = sum(entry["area"] for entry in mask["segments"] if entry["segment"] in segments)
         return min(1.0, float(area / (mask["width"] * mask["height"])))

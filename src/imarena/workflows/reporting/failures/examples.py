@@ -126,7 +126,7 @@ def _records(view: View, index: int) -> tuple[Output, Item]:
 
 def asked_images(asked: AskedEdit, picture: PictureLink) -> list[PageImage]:
     """The source and reference images of the requested edit."""
-    shown = [PageImage(picture(image), "source") for image in asked.sources]
+    shown = [PageImage(picture(image), asked.input_name) for image in asked.sources]
     return shown + [PageImage(picture(image), "reference") for image in asked.references]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from imarena.core import package_yaml
-from imarena.core.records import Evidence, Output
-from imarena.workflows.studies import judgment_bodies
+from imarena.core.records import Evidence, Issue, Output
+from imarena.workflows.studies import verdict_texts
 from imarena.workflows.views import NONE, View, live_judgments, vote_issues
 
 NOT_DONE = "not done"
@@ -101,15 +101,15 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
     return flags, set(flags)
 
 
-def _judged(view: View) -> Iterator[tuple[str, dict[str, Any]]]:
+def _judged(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
     forms = view.forms.counting(("builtin",), pairwise=False)
     judgments = live_judgments(view, forms) if forms else None
     if judgments is None:
         return
     left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
-    for seq, body in judgment_bodies(view, judgments, '"facts"'):
-        yield view.entries.id_of(left[seq]), body["reasons"]
+    for stored in verdict_texts(view, judgments, '"facts"'):
+        yield view.entries.id_of(left[stored.seq]), stored.reasons
 
 
 def _applies(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
@@ -135,15 +135,15 @@ def _fails(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
     return any(kind in mode.checks for kind in missed)
 
 
-def _luminance(view: View) -> Iterator[tuple[str, dict[str, float]]]:
+def _luminance(view: View) -> Iterator[tuple[str, Mapping[str, float]]]:
     """EdiVal's luminance of outputs and of their base images."""
     forms = [form for form in view.forms.counting(dimension="quality", pairwise=False) if form.judge == "edival"]
     if not forms:
         return
     judgments = live_judgments(view, forms)
     left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
-    for seq, body in judgment_bodies(view, judgments, '"luminance'):
-        yield view.entries.id_of(left[seq]), body.get("scores", {})
+    for stored in verdict_texts(view, judgments, '"luminance'):
+        yield view.entries.id_of(left[stored.seq]), stored.scores
 
 
 def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:
@@ -153,7 +153,7 @@ def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:
     )
 
 
-def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
+def _issues(view: View) -> tuple[set[str], list[tuple[str, Issue]]]:
     """Outputs that people rated singly and could tag, and every issue with its output.
 
     Ratings without any issue in their campaign or, if imported, in their data set had no tags: they check nothing.
@@ -164,18 +164,18 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
     dataset = entries.labels["dataset"].of[entries.item[cast.left]].astype(np.int64)
     group = (cast.campaign.of.astype(np.int64) + 1) * (dataset.max(initial=0) + 1) + dataset
     tagged = alone[np.isin(group[alone], np.unique(group[[row for row, _ in marked]]))] if marked else alone[:0]
-    rated = {entries.id_of(place) for place in np.unique(cast.left[tagged]).tolist()}
+    rated = {entries.id_of(index) for index in np.unique(cast.left[tagged]).tolist()}
     listed = [
         (entries.id_of(int(cast.left[row])), issue) for row, issues in marked if cast.counts[row] for issue in issues
     ]
     return rated, listed
 
 
-def _named(mode: FailureMode, issue: Mapping[str, Any]) -> bool:
-    if issue["kind"] in mode.tags:
+def _named(mode: FailureMode, issue: Issue) -> bool:
+    if issue.kind in mode.tags:
         return True
-    text = " ".join(str(issue.get(name) or "") for name in ("label", "note"))
-    return bool(mode.words and issue["kind"] != "none" and text.strip() and mode.pattern.search(text))
+    text = f"{issue.label} {issue.note}"
+    return bool(mode.words and issue.kind != "none" and text.strip() and mode.pattern.search(text))
 
 
 def by_editor(view: View, outputs: Sequence[str] | frozenset[str]) -> dict[str, int]:

@@ -91,6 +91,7 @@ def judge_tracks(data: PaperData) -> Block:
     found = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
              for answers, people in data.answers]  # fmt: skip
     tracks = sorted({track for _, figures_of in found for track in figures_of} - {"overall"})
+    tracks = tracks if len(tracks) > 1 else []  # one track is the overall
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
         for judge, of in found
@@ -156,7 +157,7 @@ def one_pair(data: PaperData) -> Block:
         outputs = [next(iter(store.records(Output, id=one))) for one in key]
         item = next(iter(store.records(Item, id=outputs[0].item_id)))
         asked = asked_edit(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
-        shown = [PageImage(data.picture(image), "source") for image in asked.sources]
+        shown = [PageImage(data.picture(image), asked.input_name) for image in asked.sources]
         for output, one in zip(outputs, key, strict=True):
             if output.image is not None:
                 note = f"pointwise score {point.score(one):g}"

@@ -59,6 +59,8 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
         options = AlignOptions(by=by, leave_one_out=not by, pairs=not by)
         try:
             columns = studies.read_aligned_columns(workspace, judges, options)
+            if not all(_several(columns, name) for name in by):
+                continue
             aligned = studies.align_columns(columns, options)
         except UserError:  # no answers of judges and people on the same outputs, or the votes have no such column
             continue
@@ -72,6 +74,12 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             tuple(dict.fromkeys(texts)),
             tables=tuple(studies.alignment_tables(aligned, by)),
         )
+
+
+def _several(columns: studies.AlignedColumns, name: str) -> bool:
+    """Whether the compared answers have two or more values of a column."""
+    scored = columns.scores.labels.get(name, ()) if len(columns.ratings) else ()
+    return len({*scored, *columns.verdicts.labels.get(name, ()), *columns.votes.labels.get(name, ())} - {""}) > 1
 
 
 def _title(text: str, by: Sequence[str]) -> str:

@@ -53,12 +53,12 @@ def ratings_by_model(data: PaperData) -> Block:
 
 def _means_by_rater(ratings: RatingColumns) -> dict[tuple[str, str, str], np.ndarray]:
     """Task, model and criterion to the mean rating of each rater."""
-    given: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    values_by_key: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     names = zip(*(ratings.labels[name] for name in ("task", "model", "criterion")), strict=True)
     for key, rater, value in zip(names, ratings.rater, ratings.value, strict=True):
         if isinstance(value, int | float):
-            given.setdefault(key, {}).setdefault(rater, []).append(float(value))
-    return {key: np.array([np.mean(values) for values in by_rater.values()]) for key, by_rater in given.items()}
+            values_by_key.setdefault(key, {}).setdefault(rater, []).append(float(value))
+    return {key: np.array([np.mean(values) for values in by_rater.values()]) for key, by_rater in values_by_key.items()}
 
 
 def against_people(data: PaperData) -> Block:

@@ -47,7 +47,7 @@ def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Tab
     ]  # fmt: skip
     return [
         *tables,
-        *(_confusion(group) for group in alignment.groups if group.figures.confusion),
+        *(_confusion(group) for group in alignment.groups if _has_verdicts(group)),
         *_comparisons(rows, "accuracy"),
     ]
 
@@ -114,7 +114,12 @@ def _pairs(alignment: Alignment) -> Table:
         "judge", "criterion", "group", *figure_columns(("with ties", "decisive")), "n decisive",
         *figure_columns(("ties calibrated", "tie threshold")), "pairs",
     )  # fmt: skip
-    return Table(head, tuple(rows), "Pairs of models on the same unit: accuracy")
+    notes = (
+        "with ties: pairs on which judge and people agree, equal included. decisive: pairs that people decide; equal "
+        "scores of the judge count as wrong, so that many ties bring it below one half. ties calibrated: scores closer "
+        "than the tie threshold count as equal.",
+    )
+    return Table(head, tuple(rows), "Pairs of models on the same unit: accuracy", notes)
 
 
 def _gaps(alignment: Alignment) -> Table:
@@ -132,6 +137,7 @@ def _gaps(alignment: Alignment) -> Table:
 
 def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
     kinds = tuple(kind for kind in OUTCOMES if any(kind in group.figures.f1 for group in groups))
+    uncalibrated = _uncalibrated(groups)
     rows: list[tuple[CellValue, ...]] = []
     for group in groups:
         figures = group.figures
@@ -140,25 +146,40 @@ def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...])
             group.judge, *(group.group[name] for name in by), figures.four_way_accuracy.value, group.all_votes.value,
             figures.three_way_accuracy.value, figures.decisive_accuracy.value, figures.both_decisive_accuracy.value,
             group.tie_calibrated_accuracy, figures.macro_f1.value, *by_kind,
-            figures.n, figures.decisive_accuracy.n, figures.n_missing, _verdict_note(group),
+            figures.n, figures.decisive_accuracy.n, figures.n_missing, _verdict_note(group, with_ties=not uncalibrated),
         ))  # fmt: skip
     names = ("four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated", "macro F1")
+    shown = [Column(name, ".4f", "" if name == "ties calibrated" and uncalibrated else "undefined") for name in names]
     head = columns(
-        "judge", *by, *figure_columns(names),
+        "judge", *by, *shown,
         *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n", "n decisive", "missing",
         Column("note", wrap=True),
     )  # fmt: skip
-    return Table(head, tuple(rows), title)
+    notes = (f"Ties are not calibrated: {uncalibrated}.",) if uncalibrated else ()
+    return Table(head, tuple(rows), title, notes)
 
 
-def _verdict_note(group: VerdictGroup) -> str:
+def _uncalibrated(groups: Sequence[VerdictGroup]) -> str:
+    """The reason why no group has calibrated ties, if all have the same one."""
+    reasons = {group.tie_calibrated_reason or "" for group in groups}
+    known = any(group.tie_calibrated_accuracy is not None for group in groups)
+    return next(iter(reasons)) if len(groups) > 1 and len(reasons) == 1 and not known else ""
+
+
+def _verdict_note(group: VerdictGroup, *, with_ties: bool) -> str:
     """Why figures are absent, and why votes have no verdict."""
     parts = [group.reason] if group.reason else []
-    if group.tie_calibrated_accuracy is None:
+    if with_ties and group.tie_calibrated_accuracy is None:
         parts.append(f"ties calibrated: {group.tie_calibrated_reason}")
     if group.missing:
         parts.append("missing: " + ", ".join(f"{number:,} {why}" for why, number in group.missing.items()))
     return "; ".join(parts)
+
+
+def _has_verdicts(group: VerdictGroup) -> bool:
+    """Whether any battle of a confusion table has a verdict."""
+    rows = group.figures.confusion.values()
+    return any(number for row in rows for outcome, number in row.items() if outcome != "missing")
 
 
 def _confusion(group: VerdictGroup) -> Table:
