@@ -213,6 +213,8 @@ def _others(document: dict[str, Any]) -> list[Section]:
             f"The board is the one of {document['judge']}. Pairs of the five best; paired bootstrap over items, Holm's "
             "correction."
         )
+        if any(one["code"] == "groups_never_met" for one in document["notices"]):
+            text += " Only models of groups that met are compared; correlations are means over the groups."
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections
 

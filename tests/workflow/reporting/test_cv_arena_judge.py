@@ -66,6 +66,7 @@ def test_the_judge_covers_all_editors_and_agrees_best_with_people(text: str) -> 
     assert "leaderboard of people: model" in part
     table8 = next(line for line in text.splitlines() if line.startswith("- Table 8:"))
     assert "The board is the one of good." in table8
+    assert "correlations are means over the groups" in table8
 
 
 def test_groups_that_never_met_have_tables_of_their_own(text: str) -> None:
@@ -80,6 +81,7 @@ def test_groups_that_never_met_have_tables_of_their_own(text: str) -> None:
 def test_an_output_may_lack_a_dimension(text: str) -> None:
     rows = text.split("@@", maxsplit=1)[0].split("**Table 6. Mean scores")[1].split("\n**", maxsplit=1)[0]
     assert re.search(r"\| oak \| 10 \| .*0\.795", rows), "not left out for its missing preservation"
+    assert re.search(r"\| dog \| 10 \| .*0\.795 \| 0\.795 \|", rows), "the best of each group"
 
 
 def test_deferral_counts_scored_pairs_and_prints_small_thresholds(text: str) -> None:

@@ -49,27 +49,47 @@ class MetricAgreement:
 
 
 def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
-    """Compare every other judge or metric that scored two models of the board."""
-    ours = {standing.model: standing.rating for standing in board.models}
+    """Compare every other judge or metric that scored two models of the board.
+
+    Models of groups that never met are not compared: correlations are means over the groups, by number of models.
+    """
+    ratings = {standing.model: standing.rating for standing in board.models}
     metrics = []
     for name, other in others.items():
         with np.errstate(invalid="ignore"):
             known = np.isfinite(other.pool.scores)
             counts = known.sum(axis=0)
             means = np.where(known, other.pool.scores, 0.0).sum(axis=0) / np.maximum(counts, 1)
-        theirs = {m: float(v) for m, v, n in zip(other.pool.models, means, counts, strict=True) if n and m in ours}
-        if len(theirs) < 2:
+        theirs = {m: float(v) for m, v, n in zip(other.pool.models, means, counts, strict=True) if n and m in ratings}
+        groups = [[model for model in group if model in theirs] for group in board.groups]
+        against = [
+            compare_ratings({model: ratings[model] for model in group}, {model: theirs[model] for model in group})
+            for group in groups
+            if len(group) > 1
+        ]
+        if not against:
             continue
-        against = compare_ratings(ours, theirs)
-        tests = _paired(other, [s.model for s in board.models[:TOP] if s.model in theirs])
-        metrics.append(MetricAgreement(name, theirs, against.spearman, against.kendall, tests))
+        tests = _paired(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
+        spearman, kendall = (
+            _mean([(getattr(one, figure), one.n) for one in against]) for figure in ("spearman", "kendall")
+        )
+        metrics.append(MetricAgreement(name, theirs, spearman, kendall, tests))
     return tuple(metrics)
 
 
-def _paired(arena: Arena, best: list[str]) -> tuple[PairedTest, ...]:
-    """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction."""
+def _mean(values: list[tuple[float | None, int]]) -> float | None:
+    """The mean of the known values by their weights; None without any."""
+    known = [(value, weight) for value, weight in values if value is not None]
+    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
+
+
+def _paired(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
+    """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction.
+
+    `best`: the models to compare with one another, by group.
+    """
     tests: list[PairedTest] = []
-    for models in combinations(best, 2):
+    for models in (pair for group in best for pair in combinations(group, 2)):
         left, right = (arena.pool.scores[:, arena.pool.models.index(name)] for name in models)
         both = np.isfinite(left) & np.isfinite(right)
         figure = paired_bootstrap(left[both], right[both], rounds=2000)

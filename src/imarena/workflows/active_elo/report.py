@@ -161,7 +161,7 @@ def active_report(
         missing["metrics"] = "no other judge or metric scored these outputs"
     trials = _trials(workspace, arena, others, tables, chosen, trial, gates, missing, steps)
     steps.next("done")
-    best = [standing.model for standing in main.models[:TOP]]
+    best = [model for group in main.groups for model in group[:TOP]]
     return ActiveReport(
         judge=arena.judge,
         score_range=scores,
