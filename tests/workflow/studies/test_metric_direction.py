@@ -73,7 +73,7 @@ def test_align_needs_no_option_and_has_no_bias_for_it(imarena: Imarena, arena: s
     assert figures["LPIPS"]["spearman"] == pytest.approx(figures["CLIP"]["spearman"])
     assert figures["LPIPS"]["spearman"] > 0.9
     assert figures["LPIPS"]["bias"] is None
-    assert "low scores are good" in figures["LPIPS"]["bias_reason"]
+    assert "lower scores are better" in figures["LPIPS"]["bias_reason"]
     assert found["settings"]["lower_is_better"] == ["LPIPS"]
 
 

@@ -111,7 +111,7 @@ def test_a_setting_names_the_rule_for_other_criteria(imarena: Imarena, tmp_path:
         assert imarena("-w", "a", "--json", "agree", "--rounds", "0").json["settings"]["overall"] == rule
     settings.write_text(f'{plain}\n[board]\noverall = "median"\n')
     ended = imarena(*words, code=2)
-    assert "No rule 'median'" in ended.err
+    assert "no rule 'median'" in ended.err
     assert "geometric-mean, mean" in ended.err
 
 

@@ -152,7 +152,9 @@ class JudgeRecipe:
     def make(self) -> tuple[Judge, JudgeChat]:
         """Make the judge and its chat, which is not open."""
         client = JudgeChat(self.endpoint, None, self.model)
-        return _maker(self.maker)(self.options, client), client
+        own = self.maker.startswith(FUNCTION)  # then the user named it: `wire_judge` takes other kinds from the catalog
+        make = _own_judge(self.maker) if own else judges.JUDGES.get(self.maker)
+        return make(self.options, client), client
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,7 @@ def wire_judge(
         )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
-    maker = name if own else kind
-    make = _maker(maker)
+    make = _own_judge(name) if own else judges.JUDGES.get(kind)  # settings of a workspace name no function
     card = judges.CARDS.get(kind, judges.JudgeCard(path="", shape="both", needs="nothing", about=""))
     options: JsonDict = {**table, **arguments.options}
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
@@ -214,13 +215,11 @@ def wire_judge(
     judge = make(options, client)
     recipe = None
     if client is not None and client.local is not None:
-        recipe = JudgeRecipe(maker, options, client.endpoint, client.local)
+        recipe = JudgeRecipe(name if own else kind, options, client.endpoint, client.local)
     return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, client, recipe)
 
 
-def _maker(name: str) -> judges.MakeJudge:
-    if not name.startswith(FUNCTION):
-        return judges.JUDGES.get(name)
+def _own_judge(name: str) -> judges.MakeJudge:
     from imarena.editors import load_function
 
     path = name.removeprefix(FUNCTION)

@@ -143,7 +143,7 @@ def test_a_picture_from_elsewhere_is_refused_whatever_the_words(habit: str) -> N
     for words in ("Make it night.", "Switch the lamp on.", "Remove the purple box."):
         made = asyncio.run(studio_editor(habit).edit(EditRequest(instruction=words, sources=(encode_pixels(drawing),))))
         assert made.status is Status.REFUSED
-        assert "bundled 'studio' items only" in made.error
+        assert "only the bundled 'studio' items" in made.error
 
 
 @pytest.mark.parametrize("habit", QUALITY_ORDER)
