@@ -192,11 +192,12 @@ def _checked(
 
 def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str]) -> pa.Table:
     present = frozenset(table.column_names)
+    listed = ", ".join(table.column_names) or "none"
     columns = {**_synonyms(spec, present, columns), **columns}
     source = {theirs: ours for ours, theirs in columns.items()}
     for theirs in source:
         if theirs not in table.column_names:
-            hint = suggestion(theirs, table.column_names, f"It has: {', '.join(table.column_names)}.")
+            hint = suggestion(theirs, table.column_names, f"It has: {listed}.")
             raise UserError(f"{name}: no column '{theirs}'.", hint=hint)
     taken = set(columns) - set(source)
     kept = [column for column in table.column_names if column not in taken]
@@ -207,8 +208,7 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
     missing = [column for column in spec.required if column not in table.column_names]
     if missing:
         raise UserError(
-            f"{name}: no {'column' if len(missing) == 1 else 'columns'} {_quoted(missing)}. "
-            f"It has: {', '.join(table.column_names) or 'none'}.",
+            f"{name}: no {'column' if len(missing) == 1 else 'columns'} {_quoted(missing)}. It has: {listed}.",
             hint=f"Needed: {', '.join(spec.required)}. " + _how_named(spec, missing),
         )
     return table

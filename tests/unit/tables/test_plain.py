@@ -177,3 +177,11 @@ def test_ratings_and_scores_may_have_other_column_names(tmp_path: Path) -> None:
     ratings = read_table(tmp_path / "ratings.csv", "ratings")
     assert ratings.column("unit").to_pylist() == ["007"]
     assert ratings.column("value").to_pylist() == [3.0]
+
+
+def test_an_error_lists_the_columns_as_the_file_names_them(tmp_path: Path) -> None:
+    """Not as they are called after other accepted names were translated."""
+    path = tmp_path / "ratings.csv"
+    path.write_text("uid,model,annotator,rating\n1,a,x,3\n")
+    with pytest.raises(UserError, match="no column 'unit'. It has: uid, model, annotator, rating."):
+        read_table(path, "ratings")
