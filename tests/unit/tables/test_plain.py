@@ -183,5 +183,5 @@ def test_an_error_lists_the_columns_as_the_file_names_them(tmp_path: Path) -> No
     """Not as they are called after other accepted names were translated."""
     path = tmp_path / "ratings.csv"
     path.write_text("uid,model,annotator,rating\n1,a,x,3\n")
-    with pytest.raises(UserError, match="no column 'unit'. It has: uid, model, annotator, rating."):
+    with pytest.raises(UserError, match=r"no column 'unit'\. It has: uid, model, annotator, rating"):
         read_table(path, "ratings")
