@@ -63,8 +63,10 @@ def kinds_for(backdrop: str) -> list[str]:
     return [name for name, kind in KINDS.items() if getattr(kind, field) > 0]
 
 
-def random_scene(seed: int, backdrop: str, count: int = 4, *, with_text: bool = False) -> Scene:
-    """A scene of `count` things of different kinds and colours; reproducible from its arguments."""
+def random_scene(
+    seed: int, backdrop: str, count: int = 4, *, must: tuple[str, ...] = (), with_text: bool = False
+) -> Scene:
+    """A scene of `count` things of different kinds and colours, including `must`; reproducible from its arguments."""
     rng = np.random.default_rng([seed, 77])
     width, height = SIZES[int(rng.integers(len(SIZES)))]
     moods = [mood for mood in backdrop_of(backdrop).moods if mood != "night"]
@@ -72,9 +74,9 @@ def random_scene(seed: int, backdrop: str, count: int = 4, *, with_text: bool = 
         width=width, height=height, seed=seed, backdrop=backdrop, mood=moods[int(rng.integers(len(moods)))],
         light=("left", "right")[int(rng.integers(2))],
     )  # fmt: skip
-    pool = list(kinds_for(backdrop))
-    chosen: list[str] = []
-    if with_text:
+    pool = [kind for kind in kinds_for(backdrop) if kind not in must]
+    chosen = list(must)
+    if with_text and not any(object_kind(kind).texts for kind in chosen):
         texts = [kind for kind in pool if object_kind(kind).texts]
         chosen.append(texts[int(rng.integers(len(texts)))])
     for kind in rng.permutation(pool):
