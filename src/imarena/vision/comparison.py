@@ -79,8 +79,8 @@ def luminance_quantiles(pixels: Pixels) -> dict[str, float]:
 
     The last axis of `pixels` is red, green and blue; at least one pixel is required.
     """
-    found = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
-    return {name: float(value) for name, value in zip(QUANTILES, found, strict=True)}
+    quantiles = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
+    return {name: float(value) for name, value in zip(QUANTILES, quantiles, strict=True)}
 
 
 def _light(pixels: Pixels, fitted: Pixels, mask: Mask | None) -> dict[str, RegionValues]:

@@ -122,13 +122,13 @@ def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[FloatArray, Fl
     for channel in range(left.shape[2]):
         planes = (np.pad(image[..., channel], RADIUS) for image in (left, right))
         for first, second, start in _bands(*planes):
-            seen = inside[start : start + first.shape[0]]
-            chosen = seen[RADIUS:-RADIUS, RADIUS:-RADIUS]
+            mask_rows = inside[start : start + first.shape[0]]
+            chosen = mask_rows[RADIUS:-RADIUS, RADIUS:-RADIUS]
             if not chosen.any():
                 continue
             if start not in weights:
-                weights[start] = np.where(chosen, _smooth(seen.astype(np.float64)), 1.0)
-            first[~seen] = second[~seen] = 0.0
+                weights[start] = np.where(chosen, _smooth(mask_rows.astype(np.float64)), 1.0)
+            first[~mask_rows] = second[~mask_rows] = 0.0
             luminance, structure = _terms(first, second, weights[start])
             sums[:, channel] += structure[chosen].sum(), (luminance * structure)[chosen].sum()
     means = sums / float(mask.sum())

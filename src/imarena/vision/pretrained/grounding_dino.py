@@ -48,9 +48,12 @@ class GroundingDinoDetector(OpenVocabularyModel):
                     best = scores.argmax(axis=1)
                     scaled = boxes * np.array([width, height, width, height], np.float32)
                     labels = [group[index] for index in best.tolist()]
-                    found = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
-                    detections[position].extend(found)
-        return [tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box))) for found in detections]
+                    from_group = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
+                    detections[position].extend(from_group)
+        return [
+            tuple(sorted(of_image, key=lambda detection: (-detection.score, detection.label, detection.box)))
+            for of_image in detections
+        ]
 
     def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
         """Split the phrases into groups that fit the model's maximum text length."""

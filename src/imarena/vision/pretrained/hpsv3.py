@@ -95,23 +95,23 @@ class HpsV3:
 
     def _inputs(self, images: Sequence[Pixels], captions: Sequence[str]) -> dict[str, Any]:
         """Patches of all images, and texts padded on the right: a causal model does not see later tokens."""
-        shown = {
+        patches = {
             name: self._torch.from_numpy(value) for name, value in run_image_processor(self._processor, images).items()
         }
         merged = self._processor.merge_size**2
-        lengths = [int(grid.prod()) // merged for grid in shown["image_grid_thw"]]
+        lengths = [int(grid.prod()) // merged for grid in patches["image_grid_thw"]]
         texts = fill_placeholders([hpsv3_prompt(_plain(caption)) for caption in captions], lengths)
         tokens = self._tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
         inputs = {
             "input_ids": tokens["input_ids"],
             "attention_mask": tokens["attention_mask"],
-            "image_grid_thw": shown["image_grid_thw"],
+            "image_grid_thw": patches["image_grid_thw"],
         }
         if "mm_token_type_ids" in inspect.signature(self._backbone.forward).parameters:
             image_id = self._tokenizer.convert_tokens_to_ids(PLACE)
             inputs["mm_token_type_ids"] = (tokens["input_ids"] == image_id).int()
         inputs = {name: value.to(self._device) for name, value in inputs.items()}
-        return {**inputs, "pixel_values": shown["pixel_values"].to(self._device, self._dtype)}
+        return {**inputs, "pixel_values": patches["pixel_values"].to(self._device, self._dtype)}
 
 
 def _plain(caption: str) -> str:
