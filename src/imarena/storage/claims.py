@@ -73,33 +73,33 @@ class Claims:
 
     def take(self, work: Collection[str]) -> dict[str, str]:
         """Claim all of this work that is free; returns the rest with its owners."""
-        asked = _clock()
-        wanted = sorted(work)  # same order for all, or two processes could wait for each other's rows forever
+        started = _clock()
+        identities = sorted(work)  # same order for all, or two processes could wait for each other's rows forever
         if self.lapsed:
             self.renew()
         with writing(self._engine) as connection:
-            taken = {identity for start in range(0, len(wanted), PAGE)
-                     for identity in self._insert(connection, wanted[start : start + PAGE])}  # fmt: skip
-        others = [identity for identity in wanted if identity not in taken]
-        owners = self._owners(others) if others else {}
+            claimed = {identity for start in range(0, len(identities), PAGE)
+                     for identity in self._insert(connection, identities[start : start + PAGE])}  # fmt: skip
+        busy = [identity for identity in identities if identity not in claimed]
+        owners = self._owners(busy) if busy else {}
         dead = {owner for owner in set(owners.values()) if self._is_dead(owner)}
         for owner in dead:
             _LOG.warning("taking over the work of a process that ended")
             self._drop_owner(owner)
-        free = [identity for identity in others if owners.get(identity) is None or owners[identity] in dead]
-        if free and _clock() - asked < self._life_s:  # the other claims ended meanwhile
+        free = [identity for identity in busy if owners.get(identity) is None or owners[identity] in dead]
+        if free and _clock() - started < self._life_s:  # the other claims ended meanwhile
             again = self.take(free)
             return {identity: owner for identity, owner in owners.items() if owner not in dead} | again
-        return {identity: owners.get(identity, "") for identity in others}
+        return {identity: owners.get(identity, "") for identity in busy}
 
     def renew(self) -> None:
         """Extend the claims, from now on."""
-        asked = _clock()
+        started = _clock()
         with writing(self._engine) as connection:
             mine = _locked(self._engine, f"owner = {self._mark}")
             statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {mine}"  # noqa: S608
             connection.exec_driver_sql(statement, (self._life_s, self.owner))
-        self._kept = (asked, self.lapses)
+        self._kept = (started, self.lapses)
 
     def release(self, work: Sequence[str]) -> None:
         """Release claims."""

@@ -137,8 +137,8 @@ def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any
         forms[form.form_id] = form
         unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
         values.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)})
-    known = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
-    fresh = [form.row() for identity, form in forms.items() if identity not in known]
+    stored_ids = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
+    fresh = [form.row() for identity, form in forms.items() if identity not in stored_ids]
     if fresh:
         connection.execute(schema.judge_forms.insert(), fresh)
     return values
@@ -157,8 +157,8 @@ def _assignments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, A
 
 
 def _outputs(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
-    named = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
-    return [{"at": seq, "driven_by": judge} for seq, judge in named if isinstance(judge, str)]
+    drivers = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
+    return [{"at": seq, "driven_by": judge} for seq, judge in drivers if isinstance(judge, str)]
 
 
 def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
@@ -167,5 +167,5 @@ def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
 
 
 def _seqs(connection: sa.Connection, rows: list[Any]) -> dict[str, int]:
-    wanted = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
-    return existing_values(connection, schema.outputs.c.id, wanted)
+    ids = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
+    return existing_values(connection, schema.outputs.c.id, ids)

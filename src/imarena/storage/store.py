@@ -125,12 +125,12 @@ class Store:
     def _append(
         self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], met: dict[str, int]
     ) -> Added:
-        known = existing_values(connection, kind.table.c.id, by_id)
-        fresh = {key: pair for key, pair in by_id.items() if key not in known} if known else by_id
+        earlier = existing_values(connection, kind.table.c.id, by_id)
+        fresh = {key: pair for key, pair in by_id.items() if key not in earlier} if earlier else by_id
         broken = self._broken_links(connection, kind, fresh, met)
         conflicts = [Conflict(fresh.pop(key)[0], reason) for key, reason in broken.items()]
         if not fresh:
-            return Added(0, len(known), tuple(conflicts))
+            return Added(0, len(earlier), tuple(conflicts))
         if kind.record is Judgment:
             by_form = {row["form_id"]: record for record, row in fresh.values()}
             self._insert_missing(connection, schema.judge_forms, _forms(by_form.values()))
@@ -143,7 +143,7 @@ class Store:
                 if key not in stored:
                     conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
             count = len(stored)
-        return Added(count, len(known), tuple(conflicts))
+        return Added(count, len(earlier), tuple(conflicts))
 
     def _insert_missing(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
         """Insert rows (all with the same keys), except those that a unique index refuses; returns how many are new.
@@ -170,12 +170,12 @@ class Store:
         linked = {source: column for column, source in kind.linked.items()}
         for column in kind.table.columns:
             for key in column.foreign_keys:
-                wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
+                ids = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
-                    wanted -= fresh.keys()
-                shared = met if len(wanted) * SHARED <= len(fresh) else {}
-                seqs = self._linked(connection, key.column, wanted, shared)
-                missing = wanted - seqs.keys()
+                    ids -= fresh.keys()
+                shared = met if len(ids) * SHARED <= len(fresh) else {}
+                seqs = self._linked(connection, key.column, ids, shared)
+                missing = ids - seqs.keys()
                 if column.name in linked:
                     seq = linked[column.name]
                     for _, row in fresh.values():
@@ -187,13 +187,13 @@ class Store:
                             broken[identity] = f"the {what} {row[column.name]} that it names is not stored"
         return broken
 
-    def _linked(self, connection: Connection, column: Any, wanted: set[str], met: dict[str, int]) -> dict[str, int]:
+    def _linked(self, connection: Connection, column: Any, ids: set[str], met: dict[str, int]) -> dict[str, int]:
         """`existing_values`, but asks the database only for values that this store does not remember."""
         if column.table not in (schema.items, schema.outputs):
-            return existing_values(connection, column, wanted)
-        known = self._there
-        known_keys = {key: known[key] for key in wanted if key in known} if known else {}
-        new = existing_values(connection, column, wanted - known_keys.keys() if known_keys else wanted)
+            return existing_values(connection, column, ids)
+        cache = self._there
+        known_keys = {key: cache[key] for key in ids if key in cache} if cache else {}
+        new = existing_values(connection, column, ids - known_keys.keys() if known_keys else ids)
         met.update(new)
         return {**known_keys, **new} if known_keys else new
 
@@ -283,12 +283,12 @@ def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[An
     return query
 
 
-def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
+def existing_values(connection: Connection, column: Any, values: Iterable[str]) -> dict[str, int]:
     """The values that exist in a column, each with its row's `seq` (0 if the table has none).
 
     All values are one parameter, whatever the database.
     """
-    keys = list(wanted)
+    keys = list(values)
     if not keys:
         return {}
     name, table = f'"{column.name}"', column.table.name

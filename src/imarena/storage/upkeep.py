@@ -80,7 +80,7 @@ def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, 
 
 def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
     """Delete an image's bytes, and the evidence read from it, for good. Its records stay, and a tombstone is stored."""
-    table, read = schema.blobs, schema.evidence
+    table, evidence = schema.blobs, schema.evidence
     with writing(workspace.store.engine) as connection:
         result = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
         matches = list(result.scalars())
@@ -90,7 +90,7 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
             raise UserError(f"'{sha256}' fits {len(matches)} images.", hint="Give more digits.")
         connection.execute(update(table).where(table.c.sha256 == matches[0]).values(withdrawn_at=now().isoformat()))
         connection.execute(
-            read.delete().where(or_(read.c.image_sha256 == matches[0], read.c.against_sha256 == matches[0]))
+            evidence.delete().where(or_(evidence.c.image_sha256 == matches[0], evidence.c.against_sha256 == matches[0]))
         )
     truncate_wal(workspace.store.engine)
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)

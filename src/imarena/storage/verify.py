@@ -133,7 +133,7 @@ def item_images(item: Item) -> list[ImageRef]:
 
 def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
     total = workspace.store.count(Item).get((), 0)
-    known = {row["sha256"] for row in workspace.store.images()}
+    hashes = {row["sha256"] for row in workspace.store.images()}
     for done, row in enumerate(workspace.store.rows(Item)):
         if done % PAGE == 0:
             tell("items", done, total)
@@ -143,7 +143,7 @@ def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
             yield Finding("bad_record", row["id"], f"cannot be read: {first_line(error)}")
             continue
         for image in item_images(item):
-            if image.sha256 not in known:
+            if image.sha256 not in hashes:
                 yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
 
 
