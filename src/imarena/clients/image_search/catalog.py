@@ -42,18 +42,27 @@ class SourceTable(Noun):
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
     """Build a source from its table; raises if entries are wrong or missing."""
     try:
-        read = SourceTable.model_validate(table)
+        settings = SourceTable.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         entry = ".".join(str(part) for part in first["loc"])
         hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
     fetcher = PoliteFetcher(
-        contact=read.contact, interval_s=read.interval_s, max_attempts=read.max_attempts, backoff_s=read.backoff_s,
-        timeout_s=read.timeout_s, allow_loopback=read.allow_loopback,
+        contact=settings.contact, interval_s=settings.interval_s, max_attempts=settings.max_attempts, backoff_s=settings.backoff_s,
+        timeout_s=settings.timeout_s, allow_loopback=settings.allow_loopback,
     )  # fmt: skip
-    source = _make(name, read, fetcher, _key(name, read))
-    identity = content_id("source", name, read.kind, read.base_url, read.engine, read.dataset, read.config, read.split)
+    source = _make(name, settings, fetcher, _key(name, settings))
+    identity = content_id(
+        "source",
+        name,
+        settings.kind,
+        settings.base_url,
+        settings.engine,
+        settings.dataset,
+        settings.config,
+        settings.split,
+    )
     return ImageSource(name, source.search, source.load, identity)
 
 

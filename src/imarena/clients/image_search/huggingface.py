@@ -43,25 +43,25 @@ class HuggingFaceSource(WebSource):
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port. The viewer cannot exclude words, so rows that contain them are dropped here."""
-        found: list[FoundImage] = []
+        images: list[FoundImage] = []
         offset = 0
         excluded = [word.casefold() for word in query.exclude]
-        while len(found) < limit:
-            asked = {**self._dataset_rows, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
-            reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(asked)}", self._headers)
+        while len(images) < limit:
+            params = {**self._dataset_rows, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
+            reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(params)}", self._headers)
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
-            read = [self._found(row, column, licence) for row in rows]
-            found += [each for each in read if not any(word in each.text.casefold() for word in excluded)]
+            page = [self._found(row, column, licence) for row in rows]
+            images += [each for each in page if not any(word in each.text.casefold() for word in excluded)]
             offset += len(rows)
             if not rows or offset >= (integer_at(reply, "num_rows_total") or 0):
                 break
-        return found[:limit]
+        return images[:limit]
 
     async def load(self, found: FoundImage) -> bytes:
         """The `LoadImage` port. Image URLs expire, so the row is requested again."""
-        asked = {**self._dataset_rows, "offset": found.key, "length": 1}
-        reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
+        params = {**self._dataset_rows, "offset": found.key, "length": 1}
+        reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(params)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
         address = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
         if not address:

@@ -194,10 +194,10 @@ _LONGEST = 2000
 
 def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
     """A list of objects; raises if the answer has none."""
-    listed = reply.get(name) if isinstance(reply, dict) else None
-    if not isinstance(listed, list):
+    entries = reply.get(name) if isinstance(reply, dict) else None
+    if not isinstance(entries, list):
         raise SourceFailure(f"{source} answers without '{name}'")
-    return [entry for entry in listed if isinstance(entry, dict)]
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def text_at(entry: Any, *names: str) -> str:
