@@ -39,12 +39,12 @@ class PicturePrice(Noun):
 
     @model_validator(mode="after")
     def _fits_its_unit(self) -> Self:
-        needed = {
+        required = {
             "image": ("usd_per_image",),
             "megapixel": ("usd_per_megapixel",),
             "token": ("usd_per_image", "input_usd_per_million", "output_usd_per_million"),
         }[self.unit]
-        lacking = [name for name in needed if getattr(self, name) is None]
+        lacking = [name for name in required if getattr(self, name) is None]
         if lacking:
             raise ValueError(f"a price by the {self.unit} needs {', '.join(lacking)}")
         return self

@@ -183,11 +183,11 @@ class ClassicalEditor:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> ClassicalEditor:
     """An editor with all operations, or with the one in the option `operation` or in a name (`classical-denoise`)."""
-    others = sorted(set(options) - {"operation"})
-    if others:
-        raise UserError(f"The editor '{name}' does not take: {', '.join(others)}.", hint="Known: operation.")
-    named = name.removeprefix("classical-") if name.startswith("classical-") else ""
-    wanted = str(options.get("operation", named))
-    if wanted and wanted not in OPERATIONS:
-        raise unknown_name("There is no classical editor", wanted, OPERATIONS)
-    return ClassicalEditor(name, (wanted,) if wanted else tuple(OPERATIONS))
+    unknown = sorted(set(options) - {"operation"})
+    if unknown:
+        raise UserError(f"The editor '{name}' does not take: {', '.join(unknown)}.", hint="Known: operation.")
+    from_name = name.removeprefix("classical-") if name.startswith("classical-") else ""
+    operation = str(options.get("operation", from_name))
+    if operation and operation not in OPERATIONS:
+        raise unknown_name("There is no classical editor", operation, OPERATIONS)
+    return ClassicalEditor(name, (operation,) if operation else tuple(OPERATIONS))

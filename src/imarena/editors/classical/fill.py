@@ -129,9 +129,9 @@ def _level(picture: Floats, hole: Mask, avoid: Mask) -> _Level:
 def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Initial matches: twice the coarser level's; random where there are none or they may not be copied."""
     positions = np.argwhere(level.usable)
-    drawn = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
+    random = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
     if coarser is None:
-        return drawn[:, 0], drawn[:, 1]
+        return random[:, 0], random[:, 1]
     y, x = level.wanted
     height, width = level.hole.shape
     from_y = np.minimum(y // 2, coarser[0].shape[0] - 1)
@@ -139,7 +139,7 @@ def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.rando
     near_y = np.clip(coarser[0][from_y, from_x] * 2 + y % 2, 0, height - 1)
     near_x = np.clip(coarser[1][from_y, from_x] * 2 + x % 2, 0, width - 1)
     good = level.usable[near_y, near_x]
-    return np.where(good, near_y, drawn[:, 0]), np.where(good, near_x, drawn[:, 1])
+    return np.where(good, near_y, random[:, 0]), np.where(good, near_x, random[:, 1])
 
 
 def _improved(
@@ -148,8 +148,8 @@ def _improved(
     """Two passes of PatchMatch: the neighbours' matches, then random ones in shrinking circles."""
     y, x = level.wanted
     height, width = level.hole.shape
-    shown = level.patches(y, x)
-    cost = _far(shown, level.patches(match_y, match_x))
+    patches = level.patches(y, x)
+    cost = _far(patches, level.patches(match_y, match_x))
     index = np.full((height, width), -1, np.intp)
     index[y, x] = np.arange(len(y))
 
@@ -158,7 +158,7 @@ def _improved(
         inside = (new_y >= 0) & (new_y < height) & (new_x >= 0) & (new_x < width)
         inside &= level.usable[np.clip(new_y, 0, height - 1), np.clip(new_x, 0, width - 1)]
         chosen = np.flatnonzero(inside)
-        new_cost = _far(shown[chosen], level.patches(new_y[chosen], new_x[chosen]))
+        new_cost = _far(patches[chosen], level.patches(new_y[chosen], new_x[chosen]))
         better = new_cost < cost[chosen]
         at = chosen[better]
         match_y, match_x, cost = match_y.copy(), match_x.copy(), cost.copy()
@@ -169,9 +169,10 @@ def _improved(
             by = np.clip(y + dy * step, 0, height - 1)
             bx = np.clip(x + dx * step, 0, width - 1)
             other = index[by, bx]
-            known = other >= 0
+            inside = other >= 0
             take(
-                np.where(known, match_y[other] - (by - y), match_y), np.where(known, match_x[other] - (bx - x), match_x)
+                np.where(inside, match_y[other] - (by - y), match_y),
+                np.where(inside, match_x[other] - (bx - x), match_x),
             )
         radius = max(height, width) / 2
         while radius >= 1:

@@ -47,15 +47,15 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | 
     if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
         return last
     small = search_copy(rgb)
-    named = _NEAR.split(edit.target)[0].split()
+    words = _NEAR.split(edit.target)[0].split()
     mask: Mask | None
-    if set(named) & _SKY:
+    if set(words) & _SKY:
         mask = sky_mask(small)
-    elif set(named) & _PARTS:
+    elif set(words) & _PARTS:
         return None
     else:
-        colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
-        where = detection_map(small, named)
+        colours = edit.old_colours or tuple(w for w in words if w in lexicon().colours and w not in edit.colours)
+        where = detection_map(small, words)
         mask = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
         if mask is not None and not colours and edit.kind is EditKind.REMOVE and mask.mean() > LARGEST_REMOVED:
             return None
@@ -124,16 +124,16 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
         components = _components(salient)
     if components is None:
         return None
-    labels, kept = components
+    labels, areas = components
     shares = {
-        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in kept
+        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in areas
     }
     best = max(shares.values())
     if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
         return None
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None or (edit.count or 1) > 1
-    chosen = [i for i in kept if shares[i] >= (0.3 if many else 0.999) * best]
-    core = _with_neighbours(labels, chosen, kept)
+    chosen = [i for i in areas if shares[i] >= (0.3 if many else 0.999) * best]
+    core = _with_neighbours(labels, chosen, areas)
     return core if core.mean() > 0.3 else _rounded(small, core, alike, salient)
 
 
@@ -143,14 +143,16 @@ def _apart(alike: Floats, where: Floats) -> Floats:
     return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
 
 
-def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Mask:
+def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], areas: list[int]) -> Mask:
     """The chosen areas and smaller nearby ones of the same colour: slats of a chair, stripes of a ball."""
     core = np.isin(labels, chosen)
     y, x = np.nonzero(core)
     reach = 2 * max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min()))) + 1
     near = cv2.dilate(core.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     close = [
-        i for i in kept if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
+        i
+        for i in areas
+        if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
     ]
     return np.isin(labels, [*chosen, *close])
 
@@ -159,10 +161,10 @@ def _alike(small: Floats, colour: str) -> Floats:
     """How much each pixel has this colour: close to it, or of the same name and not too dull, which includes shade."""
     near = colour_likeness(small, colour)
     smooth = cv2.bilateralFilter(small, 5, 0.08, 3)
-    called = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
+    same_name = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
     if basic_colour(colour) not in _NEUTRAL:
-        called &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
-    return np.asarray(np.where(called, np.maximum(near, 0.6), 0.7 * near), np.float32)
+        same_name &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
+    return np.asarray(np.where(same_name, np.maximum(near, 0.6), 0.7 * near), np.float32)
 
 
 def _purity(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -175,8 +177,8 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
     like = cv2.morphologyEx(like, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(like)
     least = max(12.0, 0.0008 * like.size)
-    kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
-    return (np.asarray(labels, np.int32), kept) if kept else None
+    areas = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
+    return (np.asarray(labels, np.int32), areas) if areas else None
 
 
 def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
@@ -266,14 +268,14 @@ SURE = 0.4
 """Below this score the detector is more often wrong than useful."""
 
 
-def detection_map(small: Floats, named: list[str]) -> Floats | None:
-    """Detector score of the things in `named` at each pixel, relative to its maximum; None: nothing detected.
+def detection_map(small: Floats, words: list[str]) -> Floats | None:
+    """Detector score of the things in `words` at each pixel, relative to its maximum; None: nothing detected.
 
     Shape (height, width). Cells of the detector's raster are widened by one, because a thing exceeds its middle.
     """
     from imarena.vision import detection_scores, kinds_in_phrase
 
-    kinds = sorted(kinds_in_phrase(" ".join(named)))
+    kinds = sorted(kinds_in_phrase(" ".join(words)))
     if not kinds:
         return None
     raster = np.asarray(detection_scores(small)[kinds].max(axis=0), np.float32)

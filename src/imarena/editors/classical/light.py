@@ -62,8 +62,8 @@ def deblur(rgb: Floats) -> Floats:
     sigma = max(1.1, 1.6 * max(rgb.shape[:2]) / 768)
     estimate = light.copy()
     for _ in range(12):
-        seen = np.maximum(cv2.GaussianBlur(estimate, (0, 0), sigma), 1e-3)
-        estimate = np.asarray(estimate * cv2.GaussianBlur(light / seen, (0, 0), sigma), np.float32)
+        blurred = np.maximum(cv2.GaussianBlur(estimate, (0, 0), sigma), 1e-3)
+        estimate = np.asarray(estimate * cv2.GaussianBlur(light / blurred, (0, 0), sigma), np.float32)
     return _clipped(rgb + (np.clip(estimate, 0, 1) - light)[..., None])
 
 

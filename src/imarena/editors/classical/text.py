@@ -67,9 +67,9 @@ def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
     if len(lines) < 2:
         return lines[0] if lines else None
     words = re.findall(r"[a-z]+", edit.target)
-    named = [word for word in words if word in lexicon().colours]
-    if named:
-        return max(lines, key=lambda line: _colour_around(rgb, line, named[0]))
+    colours = [word for word in words if word in lexicon().colours]
+    if colours:
+        return max(lines, key=lambda line: _colour_around(rgb, line, colours[0]))
     if _HEADS.search(edit.target):
         return max(lines, key=lambda line: (line.box[3] - line.box[1]) * (1.2 - line.box[1]))
     if _ON_COLOUR.search(edit.target):
@@ -113,8 +113,8 @@ def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
         return None
     lab = cv2.cvtColor(part, cv2.COLOR_RGB2LAB)
     far = np.linalg.norm(lab - np.median(lab.reshape(-1, 3), axis=0), axis=2)
-    shown = np.asarray(np.clip(far * 2, 0, 255), np.uint8)
-    cut, _ = cv2.threshold(shown, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    distance = np.asarray(np.clip(far * 2, 0, 255), np.uint8)
+    cut, _ = cv2.threshold(distance, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     inked = _within(far * 2 > max(cut, 8))
     if not inked.any() or inked.mean() > 0.8:
         return None
@@ -165,11 +165,11 @@ def _drawn(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
     room = (box[2] - box[0]) * (1.0 if ink is None else 1.15)
     size = _size_for(pen, edit.text, box[3] - box[1], room)
     font = ImageFont.load_default(size)
-    named = [w for w in re.findall(r"[a-z]+", edit.clause.rsplit(" in ", maxsplit=1)[-1]) if w in lexicon().colours]
+    colours = [w for w in re.findall(r"[a-z]+", edit.clause.rsplit(" in ", maxsplit=1)[-1]) if w in lexicon().colours]
     if ink is not None:
         colour = "#" + "".join(f"{round(float(np.clip(v, 0, 1)) * 255):02x}" for v in ink.colour)
-    elif named:
-        colour = lexicon().colours[named[0]]
+    elif colours:
+        colour = lexicon().colours[colours[0]]
     else:
         colour = "#101010" if rgb[box[1] : box[3], box[0] : box[2]].mean() > 0.55 else "#f5f5f5"
     left, top, right, bottom = pen.textbbox((0, 0), edit.text, font=font)
@@ -190,8 +190,8 @@ def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
     lab = cv2.cvtColor(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8), cv2.COLOR_RGB2LAB)
     lab[..., 0] = clear.apply(np.ascontiguousarray(lab[..., 0]))
     raised = np.asarray(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), np.float32) / np.float32(255)
-    for seen in (rgb, raised):
-        lines = read_lines(_picture(seen))
+    for version in (rgb, raised):
+        lines = read_lines(_picture(version))
         best = max(lines, key=lambda line: text_match(edit.text, (line,)), default=None)
         if best is not None and text_match(edit.text, (best,)) >= _SAME:
             ink = _ink_of(rgb, best)

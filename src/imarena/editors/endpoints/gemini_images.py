@@ -116,8 +116,8 @@ def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
     for past in request.history:
         contents.append(_content("user", past.sources, past.instruction))
         contents.append(_content("model", (past.image,)))
-    shown = () if request.history else request.sources  # the conversation already contains the last result
-    contents.append(_content("user", (*shown, *request.references), request.instruction))
+    sources = () if request.history else request.sources  # the conversation already contains the last result
+    contents.append(_content("user", (*sources, *request.references), request.instruction))
     config: JsonDict = {"responseModalities": ["TEXT", "IMAGE"]}
     shape = {"aspectRatio": settings.aspect_ratio, "imageSize": settings.image_size}
     chosen: JsonDict = {key: value for key, value in shape.items() if value is not None}

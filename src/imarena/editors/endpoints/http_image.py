@@ -147,11 +147,11 @@ class EndpointEditor:
 
 
 def editor(
-    name: str, settings: ImageSettings, ask: Ask, ports: Ports, kind: str, shown: JsonDict | None = None
+    name: str, settings: ImageSettings, ask: Ask, ports: Ports, kind: str, params: JsonDict | None = None
 ) -> EndpointEditor:
     """An editor and its client."""
     client = ImageClient(settings, budget=ports.budget, environ=ports.environ)
-    return EndpointEditor(name, settings, ask, client, kind, shown or {})
+    return EndpointEditor(name, settings, ask, client, kind, params or {})
 
 
 def read_json_reply(status: int, body: bytes) -> Any:

@@ -65,8 +65,8 @@ class StudioEditor:
         return EditResult(status=Status.OK, image=result, latency_s=spent, cost_usd=0.0)
 
     def _made(self, request: EditRequest) -> recipes.RecipeResult:
-        drawn = recipes.new_image if self.habit == "new-image" else None
-        work = studio_request(request, sha256_hex(self.habit.encode())[:8], drawn)
+        render = recipes.new_image if self.habit == "new-image" else None
+        work = studio_request(request, sha256_hex(self.habit.encode())[:8], render)
         if work is None:
             return EditFailed(Status.REFUSED, STRANGER)
         return STUDIO_RECIPES[self.habit](work)
