@@ -27,8 +27,8 @@ def read_options(
             hint=f"Add --option {missing[0]}=VALUE, or write it into [{table}.NAME] of imarena.toml.",
         )
     reasons = "; ".join(f"{'.'.join(str(part) for part in p['loc']) or 'options'}: {p['msg']}" for p in problems)
-    known = ", ".join(sorted(settings.model_fields))
-    raise UserError(f"{owner} does not take these options: {reasons}.", hint=f"Known: {known}.")
+    names = ", ".join(sorted(settings.model_fields))
+    raise UserError(f"{owner} does not take these options: {reasons}.", hint=f"Known: {names}.")
 
 
 def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValue:
