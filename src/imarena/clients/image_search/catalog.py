@@ -49,8 +49,8 @@ def open_image_source(name: str, table: JsonDict) -> ImageSource:
         hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
     fetcher = PoliteFetcher(
-        contact=settings.contact, interval_s=settings.interval_s, max_attempts=settings.max_attempts, backoff_s=settings.backoff_s,
-        timeout_s=settings.timeout_s, allow_loopback=settings.allow_loopback,
+        contact=settings.contact, interval_s=settings.interval_s, max_attempts=settings.max_attempts,
+        backoff_s=settings.backoff_s, timeout_s=settings.timeout_s, allow_loopback=settings.allow_loopback,
     )  # fmt: skip
     source = _make(name, settings, fetcher, _key(name, settings))
     identity = content_id(

@@ -43,9 +43,7 @@ def make_qwen_processor(tokenizer: Any, pictures: Any) -> Any:
         self.image_token = PLACE
         self.chat_template = None
 
-    def process(
-        _self: Any, images: Any = None, text: Any = None, padding: Any = False, return_tensors: Any = None
-    ) -> Any:
+    def call(_self: Any, images: Any = None, text: Any = None, padding: Any = False, return_tensors: Any = None) -> Any:
         patches = {} if images is None else pictures(images=images, return_tensors=return_tensors)
         texts = [text] if isinstance(text, str) else list(text)
         if images is not None:
@@ -54,7 +52,7 @@ def make_qwen_processor(tokenizer: Any, pictures: Any) -> Any:
         tokens = tokenizer(texts, padding=padding, return_tensors=return_tensors)
         return transformers.BatchFeature({**tokens, **patches})
 
-    kind = type("PictureProcessor", (transformers.Qwen2VLProcessor,), {"__init__": start, "__call__": process})
+    kind = type("PictureProcessor", (transformers.Qwen2VLProcessor,), {"__init__": start, "__call__": call})
     return kind()
 
 
