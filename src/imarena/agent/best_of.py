@@ -114,10 +114,10 @@ class BestOf:
         if result.status is not Status.OK or result.image is None:
             return _Try(result, step)
         step["image_sha256"] = sha256_hex(result.image)
-        shown = Exhibit(
+        exhibit = Exhibit(
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
         )
-        verdict = await memory.verdict(self.judge, shown)
+        verdict = await memory.verdict(self.judge, exhibit)
         completion = completion_of(verdict, request.instruction)
         step |= {"verdict": verdict.status.value, "score": verdict.score, **completion.to_json()}
         score = verdict.score if verdict.status is Status.OK else None
