@@ -128,21 +128,21 @@ def vote_disagreements(
     `confidence`: by (judge, left, right) with sorted sides, if a judge states it.
     """
     cast = _votes_by_pair(votes)
-    seen: dict[tuple[str, _PairOnItem], list[tuple[str, float | None]]] = {}
+    answers_by_pair: dict[tuple[str, _PairOnItem], list[tuple[str, float | None]]] = {}
     for row, judge in enumerate(verdicts.rater):
         pair, flipped = _pair(verdicts, row)
         winner = verdicts.winner[row]
         if winner is not None:
             gap = verdicts.gap[row] if verdicts.gap else None
-            seen.setdefault((judge, pair), []).append((MIRROR[winner] if flipped else winner, gap))
+            answers_by_pair.setdefault((judge, pair), []).append((MIRROR[winner] if flipped else winner, gap))
     by_judge: dict[str, list[Disagreement]] = {}
-    for (judge, pair), answers in seen.items():
+    for (judge, pair), answers in answers_by_pair.items():
         covers = verdicts.covers.get(judge)
         for dimension, counts in cast.get(pair, {}).items():
             if covers is None or dimension in covers:
                 by_judge.setdefault(judge, []).append(_met(judge, dimension, pair, answers, counts))
     stated = confidence or {}
-    return [each for rows in by_judge.values() for each in _with_certainty(rows, seen, stated)]
+    return [each for rows in by_judge.values() for each in _with_certainty(rows, answers_by_pair, stated)]
 
 
 def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter[str]]]:
@@ -181,11 +181,11 @@ def _met(
 
 def _with_certainty(
     rows: Sequence[Disagreement],
-    seen: Mapping[tuple[str, _PairOnItem], Sequence[tuple[str, float | None]]],
+    answers: Mapping[tuple[str, _PairOnItem], Sequence[tuple[str, float | None]]],
     confidence: Mapping[tuple[str, str, str], float],
 ) -> Iterable[Disagreement]:
     """Yield rows with size times certainty: the gap's rank among the judge's gaps, else the confidence, else 1."""
-    gaps = [_gap(seen[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
+    gaps = [_gap(answers[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
     ranks: NDArray[np.float64] | None = None
     if any(gap is not None for gap in gaps):
         ranks = _ranks(np.array([0.0 if gap is None else gap for gap in gaps]))
@@ -197,5 +197,5 @@ def _with_certainty(
 
 
 def _gap(answers: Sequence[tuple[str, float | None]]) -> float | None:
-    known = [gap for _, gap in answers if gap is not None]
-    return abs(sum(known) / len(known)) if known else None
+    gaps = [gap for _, gap in answers if gap is not None]
+    return abs(sum(gaps) / len(gaps)) if gaps else None

@@ -171,14 +171,14 @@ def _within_tasks(group: GroupAlignment, rows: Iterable[Match], column: int, opt
             by_task.setdefault(row.key[column], []).append(row)
     if len(by_task) < 2:
         return group
-    found = [
+    correlations = [
         spearman(
             round_values(np.array([row.score for row in some], dtype=np.float64)),
             round_values([row.human for row in some]),
         ).value
         for _, some in sorted(by_task.items())
     ]
-    return replace(group, within_tasks=average(found, recipe=options.average).value, n_tasks=len(by_task))
+    return replace(group, within_tasks=average(correlations, recipe=options.average).value, n_tasks=len(by_task))
 
 
 def _accuracy(tau: Figure) -> float | None:
@@ -292,8 +292,8 @@ def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAl
     for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
         scored = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
         n = rated.get(criterion, total)
-        shown = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
-        yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - shown)
+        n_in_groups = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
+        yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - n_in_groups)
 
 
 def _observed(people: People) -> ScaleRange:
@@ -302,10 +302,10 @@ def _observed(people: People) -> ScaleRange:
 
 
 def _known_judges(scores: ScoreColumns, options: AlignOptions) -> None:
-    known = set(scores.judge)
+    judges = set(scores.judge)
     for name in (*options.lower_is_better, *(judge for judge in options.score_range if judge)):
-        if name not in known:
-            raise unknown_name(f"{scores.source} has no judge", name, known)
+        if name not in judges:
+            raise unknown_name(f"{scores.source} has no judge", name, judges)
 
 
 def _settings(

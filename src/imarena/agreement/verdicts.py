@@ -89,8 +89,10 @@ def align_verdicts(
     }  # fmt: skip
     majority = None
     if whole is not None:
-        rest = [name for name in by if name != RATER]
-        majority = MajorityAlignment(RULE, len(whole), tuple(rest), tuple(_groups(whole, judges, keys, rest, missing)))
+        other_columns = [name for name in by if name != RATER]
+        majority = MajorityAlignment(
+            RULE, len(whole), tuple(other_columns), tuple(_groups(whole, judges, keys, other_columns, missing))
+        )
     compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     n_given = sum(winner is not None for winner in verdicts.winner)
@@ -132,11 +134,11 @@ def _groups(
             else:
                 groups.setdefault(group, []).append(row)
         for group, rows in sorted(groups.items()):
-            named = dict(zip(by, group, strict=True))
+            group_labels = dict(zip(by, group, strict=True))
             met = _meetings(votes, rows, answers, keys)
             people, machine = [meeting.vote for meeting in met], [meeting.verdict for meeting in met]
             yield VerdictGroup(
-                judge, named,
+                judge, group_labels,
                 verdict_figures(people, machine, missing=missing),
                 verdict_figures(people, machine, missing="wrong").four_way_accuracy,
                 _tie_calibrated(met),
@@ -159,12 +161,12 @@ def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]
 
 def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
     """Return each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
-    asked = frozenset(votes.labels.get("dimension", [""]))
+    dimensions = frozenset(votes.labels.get("dimension", [""]))
     return {
         judge: {
             (*battle, dimension): verdict
             for battle, verdict in answers.verdicts_of.items()
-            for dimension in (asked if answers.covers is None else answers.covers)
+            for dimension in (dimensions if answers.covers is None else answers.covers)
         }
         for judge, answers in judges.items()
     }
