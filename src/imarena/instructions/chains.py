@@ -95,8 +95,8 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
         case "text_change", None:
             return f"Add the text '{turn.text}' to the image."
         case "background_change", _:
-            others = _listed([with_definite_article(other) for other in state.objects if other.foreground])
-            return f"Change the background to {_background(turn.background or '')}, and leave {others} unchanged."
+            objects = _listed([with_definite_article(other) for other in state.objects if other.foreground])
+            return f"Change the background to {_background(turn.background or '')}, and leave {objects} unchanged."
         case _, SceneObject():
             return _about(state, turn, thing)
     raise ValueError(f"a turn of type {turn.type} needs an object")
@@ -128,8 +128,8 @@ def _place(state: ChainState, turn: ObjectTurn) -> str:
 
 
 def _background(name: str) -> str:
-    known = vocabulary().backgrounds.get(name)
-    return with_article(name) if known is None else known.with_article
+    entry = vocabulary().backgrounds.get(name)
+    return with_article(name) if entry is None else entry.with_article
 
 
 def _listed(names: Sequence[str]) -> str:

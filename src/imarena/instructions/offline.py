@@ -61,23 +61,25 @@ class OfflineDecomposer:
     def decompose(self, image: bytes) -> Decomposition:
         """The contents of an encoded image."""
         try:
-            shown = decode_image(image)
+            pixels = decode_image(image)
         except InvalidImage as error:
             return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
-        found = self._detect(shown)
-        reason, facts = screen_image(shown, self.screen, [one.box for one in found if one.label == "person"])
+        detections = self._detect(pixels)
+        reason, facts = screen_image(
+            pixels, self.screen, [detection.box for detection in detections if detection.label == "person"]
+        )
         if reason:
             return Decomposition("unsuitable", reason=reason, facts=facts)
-        return list_offline(shown, found, facts)
+        return list_offline(pixels, detections, facts)
 
-    def _detect(self, shown: Pixels) -> tuple[Detection, ...]:
-        return find_objects(shown, POSSIBLE) if self.detector == DETECTOR else DETECTORS.get(self.detector)(shown)
+    def _detect(self, pixels: Pixels) -> tuple[Detection, ...]:
+        return find_objects(pixels, POSSIBLE) if self.detector == DETECTOR else DETECTORS.get(self.detector)(pixels)
 
 
-def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> Decomposition:
+def list_offline(pixels: Pixels, detections: Sequence[Detection], facts: JsonDict) -> Decomposition:
     """The contents of an image, from detections with a score of at least `POSSIBLE`."""
-    height, width = shown.shape[:2]
-    sure = [detection for detection in found if detection.score >= SURE]
+    height, width = pixels.shape[:2]
+    sure = [detection for detection in detections if detection.score >= SURE]
     facts = {**facts, "people": sum(detection.label == "person" for detection in sure)}
     kinds = dict.fromkeys(detection.label for detection in sure if detection.label != "person")
     if not kinds:
@@ -87,13 +89,13 @@ def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> 
     dropped = tuple(DroppedObject(kind, reason) for kind, reason in reasons.items() if reason)
     if len(dropped) == len(kinds):
         return Decomposition("nothing_found", reason="every object is too large", dropped=dropped, facts=facts)
-    texts, small = _texts(shown), _Small.of(shown)
+    texts, small = _texts(pixels), _Small.of(pixels)
     objects = tuple(_object(kind, alike[kind], small, texts) for kind in kinds if not reasons[kind])
-    listed = {thing.object for thing in objects}
+    nouns = {thing.object for thing in objects}
     contents = SceneContents(
-        objects, width, height, tuple(dict.fromkeys(one.label for one in found if one.label not in listed)),
+        objects, width, height, tuple(dict.fromkeys(detection.label for detection in detections if detection.label not in nouns)),
         tuple(dict.fromkeys(text for text, _ in texts)),
-        background_colors=small.outside([detection.box for detection in found]),
+        background_colors=small.outside([detection.box for detection in detections]),
     )  # fmt: skip
     return Decomposition("ok", contents=contents, dropped=dropped, facts=facts)
 
@@ -167,12 +169,12 @@ def _object(
     )
 
 
-def _texts(shown: Pixels) -> list[tuple[str, Detection]]:
+def _texts(pixels: Pixels) -> list[tuple[str, Detection]]:
     """Lines read with high confidence, with their boxes in pixels."""
     from PIL import Image
 
-    height, width = shown.shape[:2]
-    lines = read_lines(Image.fromarray(shown))
+    height, width = pixels.shape[:2]
+    lines = read_lines(Image.fromarray(pixels))
     return [
         (" ".join(line.text.replace("'", "").split()), Detection(
             (line.box[0] * width, line.box[1] * height, line.box[2] * width, line.box[3] * height), line.text

@@ -57,9 +57,9 @@ def draft_turn(state: ChainState, kind: EditType, random: Random, language: Text
 
 
 def _shuffled(words: Iterable[str], random: Random) -> tuple[str, ...]:
-    drawn = list(dict.fromkeys(words))
-    random.shuffle(drawn)
-    return tuple(drawn)
+    unique = list(dict.fromkeys(words))
+    random.shuffle(unique)
+    return tuple(unique)
 
 
 def _drawn(things: Sequence[SceneObject], random: Random) -> SceneObject:
@@ -73,9 +73,9 @@ def _new_nouns(state: ChainState, nouns: Iterable[str], random: Random) -> tuple
         every = (noun for category in vocabulary().categories.values() for noun in category.new)
         fresh = [noun for noun in every if not state.was_there(noun)]
     if not fresh:
-        known = set(state.pools.all_objects)
+        names = set(state.pools.all_objects)
         every = (noun for category in vocabulary().categories.values() for noun in category.new)
-        fresh = [f"{color} {noun}" for noun in every for color in vocabulary().colors if f"{color} {noun}" not in known]
+        fresh = [f"{color} {noun}" for noun in every for color in vocabulary().colors if f"{color} {noun}" not in names]
     return _shuffled(fresh, random)
 
 
@@ -239,8 +239,8 @@ def _counts_for(state: ChainState, thing: SceneObject) -> list[int]:
         share = max(largest / (state.contents.width * state.contents.height), 1e-9)
         most = max(1, min(MOST, int(CROWDED / share)))
     near = range(max(1, thing.count - 2), thing.count + 5)
-    wanted = [count for count in near if count <= most and count != thing.count]
-    return wanted or [count for count in range(1, most + 1) if count != thing.count]
+    counts = [count for count in near if count <= most and count != thing.count]
+    return counts or [count for count in range(1, most + 1) if count != thing.count]
 
 
 def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
@@ -254,10 +254,10 @@ def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
     def refused(word: str) -> str:
         if not word.replace("-", "").replace(" ", "").isalpha() or len(word.split()) > 2 or len(word) > 32:
             return "not a background in one or two words"
-        known = {*state.contents.scene.lower().split(), *(state.background or "").lower().split()}
-        if not known:
+        scene_words = {*state.contents.scene.lower().split(), *(state.background or "").lower().split()}
+        if not scene_words:
             return "nobody said what the background shows now"
-        return "the background already" if known & set(word.lower().split()) else ""
+        return "the background already" if scene_words & set(word.lower().split()) else ""
 
     return TurnDraft(ObjectTurn(type="background_change"), "background", options, refused)
 
