@@ -51,12 +51,12 @@ def explain_shortage(
 
 def _best_other(records: Sequence[CandidateRecord], task: str | None) -> str:
     """The best candidate that was not chosen, and the reason."""
-    others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
-    if not others:
+    rivals = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
+    if not rivals:
         refused = next((record for record in records if record.outcome == "refused" and record.code != "small"), None)
         example = f" ({refused.found.key}: {refused.reason})" if refused else ""
         return f"no other candidate passed the checks{example}"
-    best = max(others, key=lambda record: record.score or 0.0)
+    best = max(rivals, key=lambda record: record.score or 0.0)
     scores = f"the best other candidate, {best.found.key}, scores {best.score or 0.0:.2f}"
     if best.outcome == "duplicate":
         return f"{scores} but is a {best.reason}"

@@ -130,18 +130,18 @@ class LocalLibrary:
         self._skipped = CauseTally()
         with self._connection() as connection:
             rows = connection.execute("SELECT key, stamp, described_by FROM images").fetchall()
-            known = {row["key"]: (row["stamp"], row["described_by"]) for row in rows}
+            stored = {row["key"]: (row["stamp"], row["described_by"]) for row in rows}
             entries = list(self._entries())
             for at, entry in enumerate(entries):
-                wanted = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
-                stamp, tools = known.get(entry.key, ("", ""))
-                if stamp != entry.stamp or (wanted and tools != self._tools):
-                    self._write(connection, entry, describe if wanted else None)
-                    if wanted:  # describing an image takes a second: a kill must not lose it
+                describes = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
+                stamp, tools = stored.get(entry.key, ("", ""))
+                if stamp != entry.stamp or (describes and tools != self._tools):
+                    self._write(connection, entry, describe if describes else None)
+                    if describes:  # describing an image takes a second: a kill must not lose it
                         connection.commit()
                 if progress:
                     progress(f"images of {self._name}", at + 1, len(entries))
-            gone = known.keys() - {entry.key for entry in entries}
+            gone = stored.keys() - {entry.key for entry in entries}
             connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
             connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
             connection.commit()
@@ -208,11 +208,11 @@ class LocalLibrary:
             shows=row["shows"] or "", found_by=found_by,
         )  # fmt: skip
 
-    async def _load(self, found: FoundImage) -> bytes:
+    async def _load(self, result: FoundImage) -> bytes:
         try:
-            return await asyncio.to_thread(self._read, found.address)
+            return await asyncio.to_thread(self._read, result.address)
         except (OSError, InvalidImage, UserError) as error:
-            raise SourceFailure(f"{found.key} cannot be read: {str(error).splitlines()[0]}") from error
+            raise SourceFailure(f"{result.key} cannot be read: {str(error).splitlines()[0]}") from error
 
     def _read(self, address: str) -> bytes:
         file, _, row = address.rpartition("#")

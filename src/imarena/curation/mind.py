@@ -110,9 +110,9 @@ class RuleMind:
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:  # noqa: ARG002
         """The weighted mean of the requirements."""
-        found = candidate.found
+        result = candidate.found
         return ScoreAnswer(
-            Status.OK, score_image(brief, candidate.seen, stated_text(found), found.shows, path_words(found.key))
+            Status.OK, score_image(brief, candidate.seen, stated_text(result), result.shows, path_words(result.key))
         )
 
     async def reflect(
@@ -156,8 +156,8 @@ def _texts(
         for word in words:
             yield "lighting", " ".join(filter(None, (subject, word)))
             yield "lighting", word
-    for one in subjects:
-        yield "subject", one
+    for term in subjects:
+        yield "subject", term
     for aspect in ASPECTS[1:]:
         for word in brief.needs.aspect(aspect):
             yield aspect, " ".join(filter(None, (subject, word)))

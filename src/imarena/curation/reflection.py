@@ -38,8 +38,8 @@ def read_reflection(value: JsonDict) -> Reflection:
     """The inverse of `Reflection.to_json`."""
 
     def texts(name: str) -> tuple[str, ...]:
-        listed = value.get(name)
-        return tuple(str(entry) for entry in listed) if isinstance(listed, list) else ()
+        entries = value.get(name)
+        return tuple(str(entry) for entry in entries) if isinstance(entries, list) else ()
 
     number = value.get("round")
     return Reflection(
@@ -62,14 +62,14 @@ def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queri
     names = [requirement.name for requirement in brief.requirements]
     lacking = Counter(name for each in below for name in each.score.missing)
     missing = tuple(name for name in names if not below or lacking[name] >= _OFTEN * len(below))
-    wanted = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
-    shown = Counter(
+    kinds = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
+    counts = Counter(
         label
         for each in below
         for label in {thing.label for thing in each.seen.things}
-        if not wanted & kinds_in_phrase(label) and label in stated_words(each.text)
+        if not kinds & kinds_in_phrase(label) and label in stated_words(each.text)
     )
-    unexpected = tuple(label for label, count in shown.most_common(_LISTED) if count >= _OFTEN * len(below))
+    unexpected = tuple(label for label, count in counts.most_common(_LISTED) if count >= _OFTEN * len(below))
     return Reflection(number, missing, unexpected, tuple(empty_queries), _sentence(missing, unexpected, below))
 
 

@@ -95,8 +95,8 @@ class TextVectors:
 
 def _texts(connection: sqlite3.Connection) -> dict[int, str]:
     """The searched text of each image, by row id in the order of keys; images without any text are skipped."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT words.rowid, words.title || '. ' || words.text FROM words JOIN images ON images.rowid = words.rowid "
         "ORDER BY images.key"
     )
-    return {row: text.strip(". ") for row, text in found if text and text.strip(". ")}
+    return {row: text.strip(". ") for row, text in rows if text and text.strip(". ")}

@@ -50,8 +50,8 @@ class ChatMind:
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip
         fields, note = read_fields(answer)
-        listed = fields.get("queries")
-        queries = [_query(entry) for entry in listed] if isinstance(listed, list) else []
+        entries = fields.get("queries")
+        queries = [_query(entry) for entry in entries] if isinstance(entries, list) else []
         chosen = tuple({query.text: query for query in queries if query.text}.values())[:number]
         if not chosen:
             rules = await self._rules.plan(brief, memory, number)
@@ -99,8 +99,8 @@ class ChatMind:
         lacks = (
             f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {note_text}"
         )
-        found = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
-        return ReflectionAnswer(found, _cost(answer))
+        reflection = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
+        return ReflectionAnswer(reflection, _cost(answer))
 
     async def _ask(self, name: str, images: tuple[bytes, ...], **values: object) -> ChatAnswer:
         prompt = curation_prompt(name)
