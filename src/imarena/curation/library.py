@@ -208,11 +208,11 @@ class LocalLibrary:
             shows=row["shows"] or "", found_by=found_by,
         )  # fmt: skip
 
-    async def _load(self, result: FoundImage) -> bytes:
+    async def _load(self, found: FoundImage) -> bytes:
         try:
-            return await asyncio.to_thread(self._read, result.address)
+            return await asyncio.to_thread(self._read, found.address)
         except (OSError, InvalidImage, UserError) as error:
-            raise SourceFailure(f"{result.key} cannot be read: {str(error).splitlines()[0]}") from error
+            raise SourceFailure(f"{found.key} cannot be read: {str(error).splitlines()[0]}") from error
 
     def _read(self, address: str) -> bytes:
         file, _, row = address.rpartition("#")

@@ -93,7 +93,7 @@ def list_offline(pixels: Pixels, detections: Sequence[Detection], facts: JsonDic
     objects = tuple(_object(kind, alike[kind], small, texts) for kind in kinds if not reasons[kind])
     nouns = {thing.object for thing in objects}
     contents = SceneContents(
-        objects, width, height, tuple(dict.fromkeys(detection.label for detection in detections if detection.label not in nouns)),
+        objects, width, height, tuple(dict.fromkeys(box.label for box in detections if box.label not in nouns)),
         tuple(dict.fromkeys(text for text, _ in texts)),
         background_colors=small.outside([detection.box for detection in detections]),
     )  # fmt: skip
