@@ -175,13 +175,13 @@ def _strip_gif(data: bytes, _: int) -> bytes:
         start = at
         if data[at] == 0x2C:
             at = _end_of_blocks(data, at + 11 + _colour_table(data[at + 9]))
-            kept = True
+            keep = True
         elif data[at] == 0x21:
-            kept = data[at + 1] in (0xF9, 0x01) or (data[at + 1] == 0xFF and data[at + 3 : at + 14] in _GIF_KEPT)
+            keep = data[at + 1] in (0xF9, 0x01) or (data[at + 1] == 0xFF and data[at + 3 : at + 14] in _GIF_KEPT)
             at = _end_of_blocks(data, at + 2)
         else:
             raise ValueError(f"no block at byte {at}")
-        if kept:
+        if keep:
             parts.append(data[start:at])
     return b"".join([*parts, b"\x3b"])
 
