@@ -114,7 +114,7 @@ def evaluate_judge(
     by_task: dict[str, list[PairTruth]] = defaultdict(list)
     for truth in truths:
         by_task[truth.task or "not stated"].append(truth)
-    rows = [_row(judge, scheme, task, found, answers, rounds) for task, found in sorted(by_task.items())]
+    rows = [_row(judge, scheme, task, task_truths, answers, rounds) for task, task_truths in sorted(by_task.items())]
     rows.append(_row(judge, scheme, ALL_TASKS, truths, answers, rounds))
     if len(by_task) > 1:
         rows.append(_macro(rows[-1], by_task, answers, rounds))
@@ -219,9 +219,9 @@ def _macro(
         low, high = np.quantile(finite, [0.025, 0.975]).tolist() if finite.size else (None, None)
         method = f"mean over {len(by_task)} tasks"
         how = f"percentile bootstrap over items, {rounds} rounds, 95%" if finite.size else ""
-        known = None if np.isnan(value) else float(value)
-        reason = "" if known is not None else "no pair is decided"
-        figures.append(Figure(name, known, len(marks), method, reason, low, high, how))
+        mean = None if np.isnan(value) else float(value)
+        reason = "" if mean is not None else "no pair is decided"
+        figures.append(Figure(name, mean, len(marks), method, reason, low, high, how))
     return _as_macro(whole, figures[0], figures[1])
 
 

@@ -186,8 +186,8 @@ def pairs_of_group(
             continue
         better, worse = (first, second) if ranks[0] < ranks[1] else (second, first)
         gap = _mean_z(scored, better) - _mean_z(scored, worse)
-        needed = margin if set(ranks) == {"A", "B"} else 0.0
-        if gap > needed and _nowhere_worse(scored, better, worse):
+        least_gap = margin if set(ranks) == {"A", "B"} else 0.0
+        if gap > least_gap and _nowhere_worse(scored, better, worse):
             pairs.append(_pair(scored, better, worse, gap, tiers).arranged(seed))
     return pairs
 

@@ -71,12 +71,12 @@ class TaskRule(Noun):
 
     def regions(self) -> dict[RegionName, RegionMetrics]:
         """The regions that are measured."""
-        named: dict[RegionName, RegionMetrics] = {}
+        regions: dict[RegionName, RegionMetrics] = {}
         if self.inside is not None:
-            named["inside"] = self.inside
+            regions["inside"] = self.inside
         if self.outside is not None:
-            named["outside"] = self.outside
-        return named
+            regions["outside"] = self.outside
+        return regions
 
     def grounded_in(self, *, public: bool) -> Ground:
         """Where to search for objects: as in the paper, or as in its public code."""

@@ -52,10 +52,10 @@ def pairs_from_verdicts(
             skipped[reason] += 1
             continue
         votes = Counter(str(outcome) for outcome in each.outcomes)
-        same = each.left.sha256 == each.right.sha256
+        identical = each.left.sha256 == each.right.sha256
         pair = PreferencePair(
             item=each.item, instruction=each.instruction, task=each.task, source=each.source, left=each.left,
-            right=each.right, winner=Outcome.TIE if same else winner, made_by=made_by, dimension=dimension,
+            right=each.right, winner=Outcome.TIE if identical else winner, made_by=made_by, dimension=dimension,
             strength=share, provenance={**each.details, "votes": dict(votes), "filter": rule.model_dump()},
         ).arranged(seed)  # fmt: skip
         (ties if pair.winner is Outcome.TIE else pairs).append(pair)

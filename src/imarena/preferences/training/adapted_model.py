@@ -48,16 +48,16 @@ class AdaptedModel:
 
     def loss(self, batch: TrainingBatch) -> tuple[Any, int]:
         """The mean negative log-likelihood of the answers' tokens, and the number of these tokens."""
-        scores, wanted, _ = self._scores(batch)
+        scores, targets, _ = self._scores(batch)
         torch, _ = import_torch(FEATURE)
-        return torch.nn.functional.cross_entropy(scores, wanted), len(wanted)
+        return torch.nn.functional.cross_entropy(scores, targets), len(targets)
 
     def likelihoods(self, batch: TrainingBatch) -> list[float]:
         """The log-likelihood of each row's answer."""
         torch, _ = import_torch(FEATURE)
         with torch.inference_mode():
-            scores, wanted, rows = self._scores(batch)
-            each = -torch.nn.functional.cross_entropy(scores, wanted, reduction="none")
+            scores, targets, rows = self._scores(batch)
+            each = -torch.nn.functional.cross_entropy(scores, targets, reduction="none")
             sums = torch.zeros(batch.labels.shape[0], device=each.device).index_add_(0, rows, each)
         return [float(value) for value in sums.tolist()]
 
