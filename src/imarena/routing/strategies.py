@@ -49,13 +49,15 @@ def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_comp
         lead = belief.theta[pool.left] - belief.theta[pool.right]
         chance = np.broadcast_to(0.5 + 0.5 * np.tanh(0.5 * lead), pool.gap.shape)
         q = reliability(curve.at(np.abs(np.nan_to_num(pool.gap))), paper_compat=paper_compat)
-        wanted = prefers_people(q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat)
-        if not wanted.any():
+        worth_it = prefers_people(
+            q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat
+        )
+        if not worth_it.any():
             raise UserError(
                 "No vote is worth its cost by this rule.",
                 hint="Equation 20 as printed never routes; leave --paper-compat out, or lower --cost-vote.",
             )
-        return wanted.astype(np.float64)
+        return worth_it.astype(np.float64)
 
     return factor
 
@@ -121,8 +123,8 @@ def pair_worth(pool: Pool, belief: Belief, top: int = 0) -> FloatArray:
     information = LOOK_AHEAD * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
     fall = shared**2 * (information / (1 + information * np.diag(shared)))[:, None]
     best = np.argsort(-belief.theta)[: top or None]
-    wanted = np.isin(pool.left, best) | np.isin(pool.right, best)
-    return np.asarray((_gain(lead[None, :], fall) * (decisive * wanted)[None, :]).sum(axis=1))
+    in_best = np.isin(pool.left, best) | np.isin(pool.right, best)
+    return np.asarray((_gain(lead[None, :], fall) * (decisive * in_best)[None, :]).sum(axis=1))
 
 
 def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
