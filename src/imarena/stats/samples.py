@@ -92,9 +92,9 @@ def pass_at_k(samples: IntArray, successes: IntArray, k: int) -> FloatArray:
     """
     n, failures = samples.astype(np.float64), (samples - successes).astype(np.float64)
     none = np.ones(n.shape)
-    for drawn in range(k):
+    for draw in range(k):
         with np.errstate(invalid="ignore", divide="ignore"):
-            none *= np.maximum(failures - drawn, 0) / (n - drawn)
+            none *= np.maximum(failures - draw, 0) / (n - draw)
     return np.where(samples >= k, 1 - none, np.nan)
 
 
