@@ -143,8 +143,8 @@ def _recolour(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     away = np.abs((hsv[..., 0] - effect.seed + 180) % 360 - 180)
     share = np.clip((34 - away) / 10, 0, 1) * np.clip((hsv[..., 1] - 0.25) / 0.2, 0, 1) * effect.amount
     share = cv2.GaussianBlur(share * front, (0, 0), 1.0)[..., None]
-    wanted = np.array([[COLOURS[effect.text]]], np.float32) / 255
-    hsv[..., 0] = float(cv2.cvtColor(wanted, cv2.COLOR_RGB2HSV)[0, 0, 0])
+    target = np.array([[COLOURS[effect.text]]], np.float32) / 255
+    hsv[..., 0] = float(cv2.cvtColor(target, cv2.COLOR_RGB2HSV)[0, 0, 0])
     return np.asarray(rgb + (cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB) - rgb) * share, np.float32)
 
 
@@ -187,6 +187,6 @@ def apply_effect(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     elif effect.kind in WHOLE:
         changed = WHOLE[effect.kind](rgb, effect)
     else:
-        known = ", ".join(sorted((*WHOLE, *FRONT)))
-        raise UserError(f"There is no effect called '{effect.kind}'.", hint=f"Known: {known}.")
+        names = ", ".join(sorted((*WHOLE, *FRONT)))
+        raise UserError(f"There is no effect called '{effect.kind}'.", hint=f"Known: {names}.")
     return np.asarray(np.clip(changed, 0, 1), np.float32)
