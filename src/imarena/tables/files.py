@@ -38,8 +38,8 @@ def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
         from pyarrow import parquet
 
         with parquet.ParquetFile(path) as file:
-            named = [name for name in file.schema_arrow.names if name in text]
-        with parquet.ParquetFile(path, read_dictionary=named, buffer_size=BUFFER_BYTES) as file:
+            text_columns = [name for name in file.schema_arrow.names if name in text]
+        with parquet.ParquetFile(path, read_dictionary=text_columns, buffer_size=BUFFER_BYTES) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 yield pa.Table.from_batches([batch])
     elif reader is _jsonl:
@@ -85,10 +85,10 @@ def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None
     from pyarrow import csv as arrow_csv
 
     names, delimiter = _header(path)
-    kept = [name for name in names if wanted is None or name in wanted]
+    columns = [name for name in names if wanted is None or name in wanted]
     convert = arrow_csv.ConvertOptions(
-        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in kept if name in text},
-        include_columns=kept,
+        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in columns if name in text},
+        include_columns=columns,
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
@@ -102,14 +102,14 @@ def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.
 
     chosen = _csv_options(path, text, wanted)
 
-    def read(threads: bool) -> pa.Table:
+    def read_csv(threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=threads)
         return arrow_csv.read_csv(path, read_options=options, **chosen)
 
     try:
-        return read(threads=True)
+        return read_csv(threads=True)
     except pa.ArrowInvalid:
-        return read(threads=False)  # one thread counts rows, so its error names the line of the file
+        return read_csv(threads=False)  # one thread counts rows, so its error names the line of the file
 
 
 def _header(path: Path) -> tuple[list[str], str]:
@@ -151,8 +151,8 @@ def _parquet(path: Path, text: frozenset[str], wanted: frozenset[str] | None) ->
 
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
-    kept = [name for name in names if wanted is None or name in wanted]
-    return parquet.read_table(path, columns=kept, read_dictionary=[name for name in kept if name in text])
+    columns = [name for name in names if wanted is None or name in wanted]
+    return parquet.read_table(path, columns=columns, read_dictionary=[name for name in columns if name in text])
 
 
 def _first_line(error: BaseException) -> str:
