@@ -42,11 +42,11 @@ class RaterReport:
 
 def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     """A report on each rater, in the order of the raters' codes."""
-    other_means = ratings.means_of_others()
+    means = ratings.means_of_others()
     equal, company = ratings.others_equal(), ratings.sizes()[ratings.unit] - 1
     drafts = []
     for rater, rows in enumerate(ratings.rows_by_rater()):
-        draft = _draft(rater, round_values(ratings.value[rows]), other_means[rows])
+        draft = _draft(rater, round_values(ratings.value[rows]), means[rows])
         if ratings.scale == "pair":
             draft = _voter(draft, ratings.value[rows], differs=bool((equal[rows] < company[rows]).any()))
         if ratings.scale in ("label", "pair"):
@@ -58,17 +58,15 @@ def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     return tuple(_flagged(draft, limit) for draft in drafts)
 
 
-def _draft(rater: int, own: FloatArray, other_means: FloatArray) -> RaterReport:
-    """Report on one rater. `own`: their ratings; `other_means`: the mean of the others on the same units, NaN if none."""
-    shared = ~np.isnan(other_means)
+def _draft(rater: int, own: FloatArray, means: FloatArray) -> RaterReport:
+    """Report on one rater. `own`: their ratings; `means`: the mean of the others on the same units, NaN if none."""
+    shared = ~np.isnan(means)
     common = float(np.unique(own, return_counts=True)[1].max() / len(own)) if len(own) else 0.0
-    shift = float((own[shared] - other_means[shared]).mean()) if shared.any() else None
+    shift = float((own[shared] - means[shared]).mean()) if shared.any() else None
     # A single value is unusual only if the others' ratings of the same units differ.
-    odd = common == 1.0 and bool(shared.any()) and float(np.ptp(other_means[shared])) > 0
+    odd = common == 1.0 and bool(shared.any()) and float(np.ptp(means[shared])) > 0
     flags = ("constant",) if odd else ()
-    return RaterReport(
-        rater, len(own), int(shared.sum()), spearman(own[shared], other_means[shared]), shift, common, flags
-    )
+    return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], means[shared]), shift, common, flags)
 
 
 def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport:
