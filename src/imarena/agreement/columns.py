@@ -137,33 +137,27 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     whether both are good or bad, so the words are checked here. `all_votes`: include those that do not count.
     """
     table = _exported(_battle_file(path), all_votes)
-    required = ("item", "left", "right", "winner")
-    for name in required:
+    keys = ("item", "left", "right", "winner")
+    for name in keys:
         if name not in table.column_names:
             raise UserError(
                 f"{path}: no column '{name}'. It has: {', '.join(table.column_names)}.",
-                hint=f"Verdicts are compared battle by battle: {', '.join(required)} are needed.",
+                hint=f"Verdicts are compared battle by battle: {', '.join(keys)} are needed.",
             )
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
         if word is not None and word not in outcomes:
             raise unknown_name(f"{path}, row {row + 1}: unknown winner", word, outcomes)
-    columns = {name: _list(table, name) for name in required[:3]}
+    columns = {name: _list(table, name) for name in keys[:3]}
     for name, cells in columns.items():
         if None in cells:
             raise UserError(
                 f"{path}, row {cells.index(None) + 1}: column '{name}' is empty.", hint="Every row needs one."
             )
     raters = _list(table, "rater") if "rater" in table.column_names else [path.stem] * len(winner)
-    rater_names = [rater or path.stem for rater in raters]
+    voters = [rater or path.stem for rater in raters]
     return VerdictColumns(
-        columns["item"],
-        columns["left"],
-        columns["right"],
-        winner,
-        rater_names,
-        _labels(table, (*required, "rater")),
-        str(path),
+        columns["item"], columns["left"], columns["right"], winner, voters, _labels(table, (*keys, "rater")), str(path)
     )
 
 

@@ -135,10 +135,8 @@ def _difference(
         return replace(line, reason="no rounds: no interval and no test")
     groups = np.unique(np.array([left[key].unit for key in keys]), return_inverse=True)[1].astype(np.int64)
     # One seed draws the same units for both judges.
-    correlations = [
-        resampled_correlations(side, human, groups, ranked=True, rounds=rounds, seed=seed) for side in sides
-    ]
-    draws = correlations[0] - correlations[1]
+    rhos = [resampled_correlations(side, human, groups, ranked=True, rounds=rounds, seed=seed) for side in sides]
+    draws = rhos[0] - rhos[1]
     interval = percentile_interval(draws, 0.95, what="units")
     line = replace(line, low=interval.low, high=interval.high, reason=interval.reason or None)
     if interval.low is None:

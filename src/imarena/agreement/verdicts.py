@@ -89,10 +89,8 @@ def align_verdicts(
     }  # fmt: skip
     majority = None
     if whole is not None:
-        other_columns = [name for name in by if name != RATER]
-        majority = MajorityAlignment(
-            RULE, len(whole), tuple(other_columns), tuple(_groups(whole, judges, keys, other_columns, missing))
-        )
+        names = tuple(name for name in by if name != RATER)
+        majority = MajorityAlignment(RULE, len(whole), names, tuple(_groups(whole, judges, keys, names, missing)))
     compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     n_given = sum(winner is not None for winner in verdicts.winner)

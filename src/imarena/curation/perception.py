@@ -170,37 +170,33 @@ def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
     return ". ".join([*parts, *perception_phrases(seen), ", ".join(_looks(seen)).capitalize()]) + "."
 
 
-def perception_phrases(perception: Perception) -> list[str]:
+def perception_phrases(view: Perception) -> list[str]:
     """Things, faces, text and colours, each as a phrase."""
-    counts = Counter(thing.label for thing in perception.things)
-    phrases = [_thing_phrase(label, number, perception) for label, number in counts.items()]
+    counts = Counter(thing.label for thing in view.things)
+    phrases = [_thing_phrase(label, number, view) for label, number in counts.items()]
     parts = [f"Shows {', '.join(phrases)}" if phrases else "No everyday object was detected"]
-    if perception.faces:
-        parts.append(counted(perception.faces, "face"))
-    if perception.words:
-        parts.append("Text: " + "; ".join(line.text for line in perception.words[:6]))
-    if perception.colours:
-        parts.append("Colours: " + ", ".join(name for name, _ in perception.colours[:4]))
+    if view.faces:
+        parts.append(counted(view.faces, "face"))
+    if view.words:
+        parts.append("Text: " + "; ".join(line.text for line in view.words[:6]))
+    if view.colours:
+        parts.append("Colours: " + ", ".join(name for name, _ in view.colours[:4]))
     return parts
 
 
-def _thing_phrase(label: str, number: int, perception: Perception) -> str:
-    colours = next((thing.colours for thing in perception.things if thing.label == label), ())
+def _thing_phrase(label: str, number: int, view: Perception) -> str:
+    colours = next((thing.colours for thing in view.things if thing.label == label), ())
     look = f"{colours[0]} " if colours and number == 1 else ""
     return f"{look}{label}" if number == 1 else f"{number} {label}s"
 
 
-def _looks(perception: Perception) -> list[str]:
-    light = "dark" if perception.lightness < 32 else "very bright" if perception.lightness > 85 else "normal light"
-    focus = "blurred" if perception.blur > 0.55 else "sharp" if perception.blur < 0.4 else "medium sharpness"
-    veil = ["hazy"] if perception.haze > 0.4 and perception.contrast < 11 else []
-    share = perception.salient_share
+def _looks(view: Perception) -> list[str]:
+    light = "dark" if view.lightness < 32 else "very bright" if view.lightness > 85 else "normal light"
+    focus = "blurred" if view.blur > 0.55 else "sharp" if view.blur < 0.4 else "medium sharpness"
+    veil = ["hazy"] if view.haze > 0.4 and view.contrast < 11 else []
+    share = view.salient_share
     subject = "large subject" if share > 0.35 else "small subject" if share > 0.02 else "no clear subject"
     shape = (
-        "landscape format"
-        if perception.width > perception.height
-        else "portrait format"
-        if perception.height > perception.width
-        else "square"
+        "landscape format" if view.width > view.height else "portrait format" if view.height > view.width else "square"
     )
-    return [light, focus, *veil, subject, shape, f"{perception.width} x {perception.height} pixels"]
+    return [light, focus, *veil, subject, shape, f"{view.width} x {view.height} pixels"]

@@ -41,18 +41,16 @@ class ImageScore:
         return tuple(name for name, value in self.parts.items() if value < 0.6)
 
 
-def score_image(
-    brief: ImageBrief, perception: Perception, text: str, shows: str = "", file_name: str = ""
-) -> ImageScore:
+def score_image(brief: ImageBrief, view: Perception, text: str, shows: str = "", file_name: str = "") -> ImageScore:
     """Score one image. `text` is stated by its source: title, description and tags. `shows` is stated by the user, who
     knows the image: it counts although no detector sees it. The words of `file_name` count less.
     """
-    words, user_words, path_names = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
+    words, labels, stem = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
     parts: dict[str, float] = {}
     total = weight = 0.0
     gate = 1.0
     for requirement in brief.requirements:
-        value = round(_satisfaction(requirement, perception, words, user_words, path_names), 3)
+        value = round(_satisfaction(requirement, view, words, labels, stem), 3)
         parts[requirement.name] = value
         total += requirement.weight * value
         weight += requirement.weight
@@ -74,42 +72,34 @@ def _singulars(word: str) -> tuple[str, ...]:
 
 
 def _satisfaction(
-    requirement: Requirement,
-    perception: Perception,
-    words: frozenset[str],
-    user_words: frozenset[str],
-    path_names: frozenset[str],
+    requirement: Requirement, view: Perception, words: frozenset[str], labels: frozenset[str], stem: frozenset[str]
 ) -> float:
     value = requirement.value
     if requirement.kind == "thing":
-        return thing_visible(value, perception, words, user_words, path_names)
-    words = words | path_names
+        return thing_visible(value, view, words, labels, stem)
+    words = words | stem
     if requirement.kind == "absent":
-        return 0.3 if _is_seen(value, perception) else 1.0
+        return 0.3 if _is_seen(value, view) else 1.0
     if requirement.kind == "condition":
-        return measure_condition(value, perception, words)
+        return measure_condition(value, view, words)
     if requirement.kind == "colour":
-        return _coloured(value, requirement.of, perception, words)
+        return _coloured(value, requirement.of, view, words)
     if requirement.kind == "several":
-        return min(1.0, len(perception.things) / int(value))
-    lines = [TextLine(line.text, line.confidence, line.box) for line in perception.words]
+        return min(1.0, len(view.things) / int(value))
+    lines = [TextLine(line.text, line.confidence, line.box) for line in view.words]
     return 1.0 if lines and text_match(value, lines) >= 0.6 else 0.7 if lines else 0.3
 
 
 def thing_visible(
-    phrase: str,
-    perception: Perception,
-    words: frozenset[str],
-    user_words: frozenset[str],
-    path_names: frozenset[str] = frozenset(),
+    phrase: str, view: Perception, words: frozenset[str], labels: frozenset[str], stem: frozenset[str] = frozenset()
 ) -> float:
     """1 if the detector sees it; less if only the user, the source or the file name mentions it."""
-    if _is_seen(phrase, perception):
+    if _is_seen(phrase, view):
         return 1.0
     names = _names(phrase)
-    if names & user_words:
+    if names & labels:
         return STATED
-    if not names & (words | path_names):
+    if not names & (words | stem):
         return 0.0
     if kinds_in_phrase(phrase):
         return UNSEEN
@@ -120,8 +110,8 @@ def text_evidence(brief: ImageBrief, stated: str, file_name: str) -> int:
     """How well texts name the instruction's things, to order images with equal scores: 2 for each stated thing,
     1 for each in the file name.
     """
-    words, path_names = stated_words(stated), stated_words(file_name)
-    return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & path_names) for thing in brief.things)
+    words, stem = stated_words(stated), stated_words(file_name)
+    return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & stem) for thing in brief.things)
 
 
 def _names(phrase: str) -> set[str]:
@@ -130,18 +120,18 @@ def _names(phrase: str) -> set[str]:
     return {head, *_singulars(head)}
 
 
-def _is_seen(phrase: str, perception: Perception) -> bool:
+def _is_seen(phrase: str, view: Perception) -> bool:
     kinds = kinds_in_phrase(phrase)
-    if kinds & kinds_in_phrase("person") and perception.faces:
+    if kinds & kinds_in_phrase("person") and view.faces:
         return True
-    return any(kinds & kinds_in_phrase(thing.label) for thing in perception.things)
+    return any(kinds & kinds_in_phrase(thing.label) for thing in view.things)
 
 
-def _coloured(colour: str, thing: str, perception: Perception, words: frozenset[str]) -> float:
+def _coloured(colour: str, thing: str, view: Perception, words: frozenset[str]) -> float:
     kinds = kinds_in_phrase(thing)
-    for each in perception.things:
+    for each in view.things:
         if kinds & kinds_in_phrase(each.label) and colour in each.colours:
             return 1.0
     if colour in words:
         return 0.7
-    return 0.6 if dict(perception.colours).get(colour, 0.0) >= 0.05 else 0.2
+    return 0.6 if dict(view.colours).get(colour, 0.0) >= 0.05 else 0.2

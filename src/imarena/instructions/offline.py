@@ -65,9 +65,7 @@ class OfflineDecomposer:
         except InvalidImage as error:
             return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
         detections = self._detect(pixels)
-        reason, facts = screen_image(
-            pixels, self.screen, [detection.box for detection in detections if detection.label == "person"]
-        )
+        reason, facts = screen_image(pixels, self.screen, [hit.box for hit in detections if hit.label == "person"])
         if reason:
             return Decomposition("unsuitable", reason=reason, facts=facts)
         return list_offline(pixels, detections, facts)

@@ -84,21 +84,19 @@ class ChatDecomposer:
         if not isinstance(entries, list):
             return _failure(listing, "the reply holds no list of objects", screen, listing)
         objects, dropped = checked_objects(entries)
-        decomposition = Decomposition(
+        draft = Decomposition(
             "no_objects", reason="the model lists no object" if not dropped else "no entry of the list is an object",
             dropped=tuple(dropped), facts=facts, usage=_sum(screen.usage, listing.usage),
             raw=(screen.text, listing.text),
         )  # fmt: skip
-        return await asyncio.to_thread(self._grounded, pixels, objects, decomposition) if objects else decomposition
+        return await asyncio.to_thread(self._grounded, pixels, objects, draft) if objects else draft
 
-    def _grounded(
-        self, pixels: NDArray[np.uint8], objects: list[SceneObject], decomposition: Decomposition
-    ) -> Decomposition:
+    def _grounded(self, pixels: NDArray[np.uint8], objects: list[SceneObject], draft: Decomposition) -> Decomposition:
         """Algorithm 1: keep objects that the detector finds and that leave room."""
         height, width = pixels.shape[:2]
         boxes = self.ground(pixels, [thing.name for thing in objects])
         visible: list[SceneObject] = []
-        dropped = list(decomposition.dropped)
+        dropped = list(draft.dropped)
         for thing in objects:
             detections = boxes.get(thing.name, ())
             reason = "the detector does not find it" if not detections else too_large(detections, width, height)
@@ -108,13 +106,13 @@ class ChatDecomposer:
                 visible.append(thing.model_copy(update={"boxes": tuple(detection.box for detection in detections)}))
         if not visible:
             why = "the detector finds none of the listed objects that can be edited"
-            return replace(decomposition, outcome="nothing_found", reason=why, dropped=tuple(dropped))
+            return replace(draft, outcome="nothing_found", reason=why, dropped=tuple(dropped))
         names = {thing.name for thing in visible}
         contents = SceneContents(
             tuple(visible), width, height, ("person", *(thing.object for thing in objects if thing.name not in names)),
-            tuple(thing.text for thing in objects if thing.text), str((decomposition.facts or {}).get("scene", "")),
+            tuple(thing.text for thing in objects if thing.text), str((draft.facts or {}).get("scene", "")),
         )  # fmt: skip
-        return replace(decomposition, outcome="ok", reason="", contents=contents, dropped=tuple(dropped))
+        return replace(draft, outcome="ok", reason="", contents=contents, dropped=tuple(dropped))
 
     async def _ask(self, name: str, image: bytes, schema: JsonDict) -> ChatAnswer:
         prompt = prompt_file(name)

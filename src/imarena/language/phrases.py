@@ -30,15 +30,14 @@ def has_article(phrase: str) -> bool:
 def colours_in(phrase: str) -> tuple[str, ...]:
     """Colour words of the lexicon (and `#rrggbb`) used as colours, in order, each once."""
     tokens = phrase_words(phrase)
-    colour_words = lexicon().colours
+    names = lexicon().colours
     colours = [t for t in tokens if _HEX.fullmatch(t)]
     plain = [t for t in tokens if t not in _ARTICLES]
     only_colour = " ".join(plain) in lexicon().colour_names or (
-        bool(plain)
-        and all(t in colour_words or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
+        bool(plain) and all(t in names or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
     )
     for at, token in enumerate(tokens):
-        if token not in colour_words:
+        if token not in names:
             continue
         last = at + 1 == len(tokens) or tokens[at + 1] in {"on", "in", "at", "and", "with", "near", "next", "of", "to"}
         noun = (
@@ -71,11 +70,11 @@ def is_colour_phrase(phrase: str) -> bool:
     ]
     if " ".join(tokens) in lexicon().colour_names:
         return True
-    colour_words = lexicon().colours
+    names = lexicon().colours
     if not tokens or (has_article(phrase) and tokens[-1] in lexicon().also_things and len(tokens) == 1):
         return False
-    return any(t in colour_words or _HEX.fullmatch(t) for t in tokens) and all(
-        t in colour_words or t in lexicon().shades or _HEX.fullmatch(t) for t in tokens
+    return any(t in names or _HEX.fullmatch(t) for t in tokens) and all(
+        t in names or t in lexicon().shades or _HEX.fullmatch(t) for t in tokens
     )
 
 

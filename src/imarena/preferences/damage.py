@@ -153,10 +153,8 @@ def choose_places(image: Array, region: Array, area: tuple[float, float], draws:
     for attempt in range(TRIES):
         shape = _shape(draws[:, attempt], area, rows, columns, (height, width), xp)
         size = xp.sum(shape, axis=(1, 2)) + 1e-3
-        mean_detail = xp.sum(shape * detail, axis=(1, 2)) / size
-        merits.append(
-            xp.clip(mean_detail, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt
-        )
+        gain = xp.sum(shape * detail, axis=(1, 2)) / size
+        merits.append(xp.clip(gain, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt)
     best = xp.argmax(xp.stack(merits, 1), 1)
     chosen = draws[numbering(image, xp), best]
     ones = xp.ones_like(image[..., 0])

@@ -87,13 +87,9 @@ def _letters(pair: PreferencePair) -> tuple[str, str]:
 
 def _question(pair: PreferencePair, images: ImageFolder, load: ReadImage, ask: AskedPair) -> list[dict[str, Any]]:
     """The judge's question as messages, with image paths instead of images."""
-    image_bytes = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
-    paths = {
-        data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (image_bytes[ref.sha256],)
-    }
-    system, parts = ask(
-        pair, (image_bytes[pair.source.sha256], image_bytes[pair.left.sha256], image_bytes[pair.right.sha256])
-    )
+    blobs = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
+    paths = {data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (blobs[ref.sha256],)}
+    system, parts = ask(pair, (blobs[pair.source.sha256], blobs[pair.left.sha256], blobs[pair.right.sha256]))
     content = [
         {"type": "text", "text": part} if isinstance(part, str) else {"type": "image", "image": paths[part]}
         for part in parts

@@ -192,12 +192,10 @@ def is_correct_answer(assignment: Assignment, answer: Answer | Vote) -> bool | N
             ratings = {INSTRUCTION_FOLLOWING: float(answer.answer)}
         expected_answer = expected.get("answer")
         return None if expected_answer is None else ratings.get(INSTRUCTION_FOLLOWING) == float(bool(expected_answer))
-    expected_ratings, reach = expected.get("ratings"), expected.get("tolerance", 1)
-    if not isinstance(expected_ratings, dict) or not expected_ratings or not isinstance(reach, int | float):
+    marks, reach = expected.get("ratings"), expected.get("tolerance", 1)
+    if not isinstance(marks, dict) or not marks or not isinstance(reach, int | float):
         return None
-    return all(
-        abs(ratings.get(str(name), 99.0) - float(str(value))) <= reach for name, value in expected_ratings.items()
-    )
+    return all(abs(ratings.get(str(name), 99.0) - float(str(value))) <= reach for name, value in marks.items())
 
 
 _CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie", "both_bad": "both are bad"}
@@ -253,9 +251,9 @@ def _expected_text(kind: str, expected: dict[str, Any]) -> str:
         return _CHOICES.get(str(expected.get("preference")), "")
     if kind == "yes_no":
         return "" if expected.get("answer") is None else "yes" if expected["answer"] else "no"
-    expected_ratings = expected.get("ratings")
+    marks = expected.get("ratings")
     labels = {question.name: question.label for question in forms().criteria}
-    ratings = expected_ratings.items() if isinstance(expected_ratings, dict) else ()
+    ratings = marks.items() if isinstance(marks, dict) else ()
     text = ", ".join(f"{labels.get(name, name)} {value}" for name, value in ratings)
     reach = expected.get("tolerance", 1)
     return f"{text} (give or take {reach})" if text and reach else text

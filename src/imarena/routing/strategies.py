@@ -49,15 +49,13 @@ def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_comp
         lead = belief.theta[pool.left] - belief.theta[pool.right]
         chance = np.broadcast_to(0.5 + 0.5 * np.tanh(0.5 * lead), pool.gap.shape)
         q = reliability(curve.at(np.abs(np.nan_to_num(pool.gap))), paper_compat=paper_compat)
-        worth_it = prefers_people(
-            q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat
-        )
-        if not worth_it.any():
+        routed = prefers_people(q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat)
+        if not routed.any():
             raise UserError(
                 "No vote is worth its cost by this rule.",
                 hint="Equation 20 as printed never routes; leave --paper-compat out, or lower --cost-vote.",
             )
-        return worth_it.astype(np.float64)
+        return routed.astype(np.float64)
 
     return factor
 

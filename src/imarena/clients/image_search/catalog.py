@@ -42,27 +42,18 @@ class SourceTable(Noun):
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
     """Build a source from its table; raises if entries are wrong or missing."""
     try:
-        settings = SourceTable.model_validate(table)
+        spec = SourceTable.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         entry = ".".join(str(part) for part in first["loc"])
         hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
     fetcher = PoliteFetcher(
-        contact=settings.contact, interval_s=settings.interval_s, max_attempts=settings.max_attempts,
-        backoff_s=settings.backoff_s, timeout_s=settings.timeout_s, allow_loopback=settings.allow_loopback,
+        contact=spec.contact, interval_s=spec.interval_s, max_attempts=spec.max_attempts,
+        backoff_s=spec.backoff_s, timeout_s=spec.timeout_s, allow_loopback=spec.allow_loopback,
     )  # fmt: skip
-    source = _make(name, settings, fetcher, _key(name, settings))
-    identity = content_id(
-        "source",
-        name,
-        settings.kind,
-        settings.base_url,
-        settings.engine,
-        settings.dataset,
-        settings.config,
-        settings.split,
-    )
+    source = _make(name, spec, fetcher, _key(name, spec))
+    identity = content_id("source", name, spec.kind, spec.base_url, spec.engine, spec.dataset, spec.config, spec.split)
     return ImageSource(name, source.search, source.load, identity)
 
 

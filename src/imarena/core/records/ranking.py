@@ -36,9 +36,7 @@ def never_met_groups(notices: Iterable[Notice], models: Sequence[str]) -> tuple[
 
     Ratings of different groups cannot be compared, so ranks and everything made from ranks hold within a group.
     """
-    group_names: Any = next(
-        (notice.values.get("models") for notice in notices if notice.code == "groups_never_met"), None
-    )
+    group_names: Any = next((note.values.get("models") for note in notices if note.code == "groups_never_met"), None)
     groups = [frozenset(group) for group in group_names or (models,)]
     parts = (tuple(model for model in models if model in group) for group in groups)
     return tuple(sorted((part for part in parts if part), key=lambda part: -len(part)))

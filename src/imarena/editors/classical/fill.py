@@ -169,10 +169,9 @@ def _improved(
             by = np.clip(y + dy * step, 0, height - 1)
             bx = np.clip(x + dx * step, 0, width - 1)
             other = index[by, bx]
-            inside = other >= 0
+            valid = other >= 0
             take(
-                np.where(inside, match_y[other] - (by - y), match_y),
-                np.where(inside, match_x[other] - (bx - x), match_x),
+                np.where(valid, match_y[other] - (by - y), match_y), np.where(valid, match_x[other] - (bx - x), match_x)
             )
         radius = max(height, width) / 2
         while radius >= 1:

@@ -124,16 +124,16 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
         components = _components(salient)
     if components is None:
         return None
-    labels, areas = components
+    labels, ids = components
     shares = {
-        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in areas
+        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in ids
     }
     best = max(shares.values())
     if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
         return None
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None or (edit.count or 1) > 1
-    chosen = [i for i in areas if shares[i] >= (0.3 if many else 0.999) * best]
-    core = _with_neighbours(labels, chosen, areas)
+    chosen = [i for i in ids if shares[i] >= (0.3 if many else 0.999) * best]
+    core = _with_neighbours(labels, chosen, ids)
     return core if core.mean() > 0.3 else _rounded(small, core, alike, salient)
 
 
@@ -143,16 +143,14 @@ def _apart(alike: Floats, where: Floats) -> Floats:
     return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
 
 
-def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], areas: list[int]) -> Mask:
+def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], ids: list[int]) -> Mask:
     """The chosen areas and smaller nearby ones of the same colour: slats of a chair, stripes of a ball."""
     core = np.isin(labels, chosen)
     y, x = np.nonzero(core)
     reach = 2 * max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min()))) + 1
     near = cv2.dilate(core.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     close = [
-        i
-        for i in areas
-        if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
+        i for i in ids if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
     ]
     return np.isin(labels, [*chosen, *close])
 
@@ -177,8 +175,8 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
     like = cv2.morphologyEx(like, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(like)
     least = max(12.0, 0.0008 * like.size)
-    areas = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
-    return (np.asarray(labels, np.int32), areas) if areas else None
+    ids = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
+    return (np.asarray(labels, np.int32), ids) if ids else None
 
 
 def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:

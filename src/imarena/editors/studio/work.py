@@ -95,17 +95,17 @@ class StudioRequest:
 
 
 def studio_request(
-    request: EditRequest, salt: str, render: Callable[[StudioRequest], bytes] | None = None
+    request: EditRequest, salt: str, paint: Callable[[StudioRequest], bytes] | None = None
 ) -> StudioRequest | None:
     """The recognised request; None if it is not from the benchmark.
 
-    `render` renders the images of an editor that draws something other than the entry: its own image from the turn or
+    `paint` makes the images of an editor that draws something other than the entry: its own image from the turn or
     attempt before is accepted as a source, like the entry's.
     """
     try:
         recognised = recognise_request(request.instruction, request.sources)
-        if recognised is None and render is not None and request.sources:
-            recognised = _drawn_before(request, salt, render)
+        if recognised is None and paint is not None and request.sources:
+            recognised = _drawn_before(request, salt, paint)
     except OSError:  # the source is not an image
         return None
     return None if recognised is None else _work(request, recognised, salt)
@@ -120,9 +120,7 @@ def _work(request: EditRequest, recognised: RecognisedRequest, salt: str) -> Stu
     )
 
 
-def _drawn_before(
-    request: EditRequest, salt: str, render: Callable[[StudioRequest], bytes]
-) -> RecognisedRequest | None:
+def _drawn_before(request: EditRequest, salt: str, paint: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
     source = decode_pixels(request.sources[0])
     for recognised in requests_from_text(request.instruction, request.sources):
         for first, seed in (
@@ -131,7 +129,7 @@ def _drawn_before(
         ):
             before = RecognisedRequest(recognised.entry, first, first + 1) if first < recognised.first else recognised
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
-            if work is not None and detail_agreement(source, decode_pixels(render(work))) >= SHOWN:
+            if work is not None and detail_agreement(source, decode_pixels(paint(work))) >= SHOWN:
                 return recognised
     return None
 

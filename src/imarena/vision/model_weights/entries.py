@@ -105,10 +105,8 @@ def weights_entries() -> dict[str, WeightsEntry]:
     if not own_list.is_file():
         return bundled
     own = _read_entries(own_list.read_text(encoding="utf-8", errors="replace"), str(own_list))
-    if duplicates := sorted(bundled.keys() & own.keys()):
-        raise UserError(
-            f"{own_list} lists '{duplicates[0]}', which imarena lists itself.", hint="Use another name there."
-        )
+    if clash := sorted(bundled.keys() & own.keys()):
+        raise UserError(f"{own_list} lists '{clash[0]}', which imarena lists itself.", hint="Use another name there.")
     return {**bundled, **own}
 
 

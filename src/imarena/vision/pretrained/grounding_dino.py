@@ -50,10 +50,7 @@ class GroundingDinoDetector(OpenVocabularyModel):
                     labels = [group[index] for index in best.tolist()]
                     from_group = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
                     detections[position].extend(from_group)
-        return [
-            tuple(sorted(of_image, key=lambda detection: (-detection.score, detection.label, detection.box)))
-            for of_image in detections
-        ]
+        return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.label, hit.box))) for hits in detections]
 
     def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
         """Split the phrases into groups that fit the model's maximum text length."""
