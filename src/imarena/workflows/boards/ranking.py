@@ -28,9 +28,9 @@ def rank_workspace(folder: Path, query: BoardQuery) -> list[Ranking]:
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
         chosen = split_names(query.editors, view.entries.editor.names) if query.editors else ()
-        made = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
-        unstored = store_boards(workspace, [board.ranking for board in made])
-        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
+        boards = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
+        unstored = store_boards(workspace, [board.ranking for board in boards])
+        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:

@@ -108,9 +108,9 @@ class BattleTable:
             code = self._filled(0 if missing is None else _one_source(battles))
             return self._rows(lambda rows: (battles.judge.of[rows] >= 0).view(np.int8), code), _SOURCES, -1
         if name == "mode":
-            known = np.where(entries.mode == 0, np.int8(-1), entries.mode)
+            modes = np.where(entries.mode == 0, np.int8(-1), entries.mode)
             late = None if missing is None else np.where(missing.mode == 0, -1, missing.mode)
-            return self._rows(lambda rows: known[battles.left[rows]], late), MODES, -1
+            return self._rows(lambda rows: modes[battles.left[rows]], late), MODES, -1
         if name == "status_left":
             late = None if missing is None else missing.status
             return self._rows(lambda rows: np.full(battles.left[rows].size, -1), late), STATES, -1
@@ -169,10 +169,10 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
         codes = codes_of(rows)
         new = (position[codes] < 0) & (codes != none)
         if new.any():
-            found, first = np.unique(codes[new], return_index=True)
-            found = found[np.argsort(first)]
-            position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
-            used.extend(found.tolist())
+            values, first = np.unique(codes[new], return_index=True)
+            values = values[np.argsort(first)]
+            position[values] = np.arange(len(used), len(used) + values.size, dtype=np.int32)
+            used.extend(values.tolist())
         return position[codes]
 
     column = build_column(n, np.int32, places)  # now all names that occur are known

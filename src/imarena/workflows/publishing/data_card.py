@@ -127,7 +127,7 @@ def write_card(
 
 
 def _front_matter(name: str, facts: CardFacts, counts: Mapping[str, int]) -> str:
-    licences = {found.hub if (found := find_licence(text)) else "other" for text in facts.labels["licence"]}
+    licences = {licence.hub if (licence := find_licence(text)) else "other" for text in facts.labels["licence"]}
     languages = sorted(
         language
         for language in facts.labels["language"]
@@ -202,9 +202,9 @@ def _distributions(facts: CardFacts) -> str:
         if not counts or (len(counts) == 1 and "not stated" in counts):
             continue
         rows = tuple((_cut(value), number) for value, number in counts.most_common(_LISTED))
-        rest = len(counts) - len(rows)
+        n_more = len(counts) - len(rows)
         unit = {"editor": "outputs", "judge": "judgments"}.get(name, "items")
-        notes = (f"and {rest:,} more",) if rest > 0 else ()
+        notes = (f"and {n_more:,} more",) if n_more > 0 else ()
         texts.append(to_markdown(Table((Column(name), Column(unit, ",")), rows, title=f"By {name}", notes=notes)))
     return "\n".join(texts)
 

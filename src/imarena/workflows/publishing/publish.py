@@ -171,11 +171,11 @@ class _Publication:
             )
 
     def write_outputs(self) -> None:
-        known = self.entries.index_of
+        index_of = self.entries.index_of
         with self._table("output", {"picture": "image", "dataset": "text", "key": "text"}) as table:
             for output in self.workspace.store.records(Output):
                 item = self.redaction.items.get(output.item_id)
-                if item is None or output.output_id not in known:
+                if item is None or output.output_id not in index_of:
                     continue
                 published, picture = self.redaction.output(output)
                 table.add(published, {"picture": picture, "dataset": item.dataset, "key": item.key})
@@ -223,9 +223,9 @@ class _Publication:
         return {kind: count for kind, count in self.counts.items() if count}
 
     def _items(self) -> Iterator[Item]:
-        known = frozenset(self.entries.item_id)
+        item_ids = frozenset(self.entries.item_id)
         where = {"dataset": list(self.settings.datasets)} if self.settings.datasets else {}
-        return (item for item in self.workspace.store.records(Item, **where) if item.item_id in known)
+        return (item for item in self.workspace.store.records(Item, **where) if item.item_id in item_ids)
 
     def _names(self, verdict: Judgment | Vote) -> bool:
         """Return whether the verdict's item and outputs are published."""
@@ -293,11 +293,11 @@ def _numbered(role: str, number: int) -> str:
     return role if number == 0 else f"{role}_{number + 1}"
 
 
-def _check_datasets(workspace: Workspace, wanted: tuple[str, ...]) -> None:
-    known = [name for (name,) in workspace.store.count(Item, "dataset")]
-    for name in wanted:
-        if name not in known:
-            raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, known))
+def _check_datasets(workspace: Workspace, names: tuple[str, ...]) -> None:
+    datasets = [name for (name,) in workspace.store.count(Item, "dataset")]
+    for name in names:
+        if name not in datasets:
+            raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, datasets))
 
 
 def _why_kept(folder: Path, force: bool) -> str:

@@ -100,13 +100,13 @@ def check_submission(
     modes = {output.mode for output, path in paths if path is not None}
     if not modes.intersection(_LONG_MODES):
         modes.add(Mode.MULTI_TURN)
-    asked = [(output, path) for output, path in paths if output.mode in {*modes, Mode.SINGLE}]
+    expected = [(output, path) for output, path in paths if output.mode in {*modes, Mode.SINGLE}]
     good: list[SubmittedFile] = []
     broken: list[WrongFile] = []
     wrong_size: list[WrongFile] = []
-    for done, (output, path) in enumerate(asked):
+    for done, (output, path) in enumerate(expected):
         if progress and done % 50 == 0:
-            progress("files", done, len(asked))
+            progress("files", done, len(expected))
         if path is None:
             continue
         name = path.relative_to(root).as_posix()
@@ -119,9 +119,9 @@ def check_submission(
         reason = "" if any_size else wrong_size_reason(output.item, image)
         if reason:
             wrong_size.append(WrongFile(name, reason))
-    missing = tuple(output.file for output, path in asked if path is None)
+    missing = tuple(output.file for output, path in expected if path is None)
     extra = tuple(_extra(root, {path for _, path in paths if path is not None}, missing, _withheld(editor, items)))
-    return SubmissionCheck(str(folder), len(asked), tuple(good), missing, extra, tuple(broken), tuple(wrong_size))
+    return SubmissionCheck(str(folder), len(expected), tuple(good), missing, extra, tuple(broken), tuple(wrong_size))
 
 
 def wrong_size_reason(item: Item, image: ImageRef) -> str:

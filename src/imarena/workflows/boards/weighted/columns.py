@@ -48,11 +48,11 @@ class WeightedColumns:
     compares: bool = False
     """The judge also compared pairs directly."""
 
-    def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
+    def where(self, output_ids: list[str | None]) -> NDArray[np.int64]:
         """(k,) flat index of every output id, -1 for None and for outputs not shown here."""
-        if not wanted:
+        if not output_ids:
             return np.zeros(0, np.int64)
-        names = np.array([name or "" for name in wanted]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
+        names = np.array([name or "" for name in output_ids]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
         at = np.minimum(np.searchsorted(self.ids, names), self.ids.size - 1)
         return np.asarray(np.where(self.ids[at] == names, self.cells[at], -1), np.int64)
 
@@ -159,20 +159,20 @@ def _encoded(
     units = sorted({(row[1], row[2]) for row in rows})
     models = sorted({row[3] for row in rows})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
-    shown: dict[int, tuple[str, int, str | None]] = {}
+    cells: dict[int, tuple[str, int, str | None]] = {}
     for identity, item, turn, editor, seq, image in rows:
         # boards show the first sample of a slot
-        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
-    ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
-    seqs = np.array([seq for _, seq, _ in shown.values()], np.int64)
-    picture = encode_names(image for *_, image in shown.values()).of
+        cells.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
+    ids = np.array([identity for identity, *_ in cells.values()]).astype("S")
+    seqs = np.array([seq for _, seq, _ in cells.values()], np.int64)
+    picture = encode_names(image for *_, image in cells.values()).of
     order = np.argsort(ids)
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(UNIT_LABELS)
     }
     columns = WeightedColumns(
         tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units), ids[order], seqs[order],
-        picture[order], np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels,
+        picture[order], np.fromiter(cells, np.int64, len(cells))[order], np.zeros((len(units), len(models))), labels,
         {}, earlier,
     )  # fmt: skip
     return _with_scores(columns, scored)

@@ -58,13 +58,13 @@ def _marked(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
             yield view.entries.id_of(int(view.votes.left[row])), issues
 
 
-def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
-    found = {}
-    if wanted:
+def _masks(view: View, hashes: set[str]) -> dict[str, Mapping[str, Any]]:
+    masks = {}
+    if hashes:
         for row in view.workspace.store.rows(Evidence, kind="segments"):
-            if row["image_sha256"] in wanted:
-                found[row["image_sha256"]] = json.loads(row["body"]).get("value") or {}
-    return found
+            if row["image_sha256"] in hashes:
+                masks[row["image_sha256"]] = json.loads(row["body"]).get("value") or {}
+    return masks
 
 
 def _share(issues: Sequence[Issue], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:
