@@ -15,7 +15,7 @@ _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note"
 _NOT_DONE = 0.8
 _UNTOUCHED = 0.25
 _RISE = 0.2
-_SAME = 0.03
+_SMALL = 0.03
 _OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
 """Parts of the names of dimensions about whether the change was made, not about the quality of the image."""
 
@@ -86,11 +86,11 @@ def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset
 def looks_alike(first: Verdict, second: Verdict) -> bool:
     """Does the judge see no notable difference between two images, in any dimension or any change?"""
     pairs = list(zip(_checked(first.reasons), _checked(second.reasons), strict=False))
-    changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
+    changes = all(abs(a - b) <= _SMALL for (_, a), (_, b) in pairs)
     names = set(first.scores) | set(second.scores)
     scores = [(first.scores.get(name, 0.0), second.scores.get(name, 0.0)) for name in names]
     scores.append((first.score or 0.0, second.score or 0.0))
-    return changes and all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in scores)
+    return changes and all(abs(a - b) <= _SMALL * max(abs(a), abs(b)) for a, b in scores)
 
 
 def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:

@@ -207,7 +207,7 @@ class Agent:
                 continue
             name = sha256_hex(image)
             repeated = repeated + 1 if name in verdicts else 0
-            verdict = verdicts[name] if repeated else await self._judged(state, image)
+            verdict = verdicts[name] if repeated else await self._judge(state, image)
             verdicts[name] = verdict
             look = state.look(image, verdict, str(step["instruction"]))
             step |= _step_details(look)
@@ -252,7 +252,7 @@ class Agent:
             return False
         if state.current is None and state.seen is None and state.request.sources:
             source = state.request.sources[0]
-            verdict = await self._judged(state, source)
+            verdict = await self._judge(state, source)
             feedback = feedback_of(verdict, state.request.instruction)
             state.seen = StepPicture(source, verdict, feedback, state.completion(verdict))
             state.steps.append({"stage": "judge", "of": "source", **_step_details(state.seen)})
@@ -280,7 +280,7 @@ class Agent:
         step["image_sha256"] = sha256_hex(result.image)
         return step, result.image
 
-    async def _judged(self, state: State, image: bytes) -> Verdict:
+    async def _judge(self, state: State, image: bytes) -> Verdict:
         """The judge sees the original source and instruction, never the plan."""
         if self.judge is None:
             return Verdict(Status.API_ERROR, error="the agent has no judge")

@@ -44,7 +44,7 @@ class Memory:
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
             return await resumable.go_on(request, _Under(self.journal, call))
-        entry = await self._held(call)
+        entry = await self._find(call)
         if entry is not None:
             return replace(_results().validate_python(entry.value["answer"]), image=entry.image)
         started = time.perf_counter()
@@ -61,7 +61,7 @@ class Memory:
     async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
         """The judge's verdict on an image; the same image is judged only once."""
         call = _call("judge", sha256_hex(shown.left))
-        entry = await self._held(call)
+        entry = await self._find(call)
         if entry is not None:
             return _verdicts().validate_python(entry.value["answer"])
         started = time.perf_counter()
@@ -86,7 +86,7 @@ class Memory:
         ask: Callable[[], Awaitable[tuple[_StageOutput, StageResult]]],
     ) -> tuple[_StageOutput, StageResult]:
         """Ask the planner for one stage; if the answer notes a problem, the next attempt asks for it again."""
-        entry = await self._held(_call(stage))
+        entry = await self._find(_call(stage))
         if entry is not None:
             return form.validate_python(entry.value["answer"])
         started = time.perf_counter()
@@ -95,7 +95,7 @@ class Memory:
         await self._note(_call(stage), JournalEntry(_timed(started, answer), None, thought.cost_usd, not thought.note))
         return output, thought
 
-    async def _held(self, call: str) -> JournalEntry | None:
+    async def _find(self, call: str) -> JournalEntry | None:
         if self.journal is None:
             return None
         entry = await asyncio.to_thread(self.journal.find, call)

@@ -140,7 +140,7 @@ def vote_disagreements(
         covers = verdicts.covers.get(judge)
         for dimension, counts in cast.get(pair, {}).items():
             if covers is None or dimension in covers:
-                by_judge.setdefault(judge, []).append(_met(judge, dimension, pair, answers, counts))
+                by_judge.setdefault(judge, []).append(_disagreement(judge, dimension, pair, answers, counts))
     stated = confidence or {}
     return [each for rows in by_judge.values() for each in _with_certainty(rows, answers_by_pair, stated)]
 
@@ -164,7 +164,7 @@ def _pair(columns: VerdictColumns, row: int) -> tuple[_PairOnItem, bool]:
     return (columns.item[row], min(first, second), max(first, second)), flipped
 
 
-def _met(
+def _disagreement(
     judge: str, dimension: str, pair: _PairOnItem, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
 ) -> Disagreement:
     """Return people's side, the judge's side, and people's margin; the certainty comes later."""

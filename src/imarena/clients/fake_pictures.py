@@ -36,7 +36,7 @@ class ImageFault(StrEnum):
 
 PASSING = frozenset({ImageFault.RATE_LIMITED, ImageFault.SERVER_ERROR, ImageFault.DISCONNECT})
 """Faults that a retry overcomes, whether drawn by rate or named in the prompt."""
-_NAMED = re.compile(r"\[fault: ?(\w+)\]")
+_FAULT = re.compile(r"\[fault: ?(\w+)\]")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ImageFaults(Rates[ImageFault]):
 
     def draw(self, prompt: str, digest: str, seen: int) -> ImageFault | None:
         """The fault for a request; a prompt that contains `[fault: html]` gets that fault."""
-        match = _NAMED.search(prompt)
+        match = _FAULT.search(prompt)
         if match is None:
             return self.by_rate(digest, seen)
         fault = ImageFault(match[1])

@@ -127,7 +127,7 @@ def _own_traits(plugin: Any, kind: type[T], what: str) -> T | None:
 
 def _judge_traits(plugin: Any) -> JudgeTraits:
     return JudgeTraits(
-        **_stated(plugin, _JUDGE_VALUES),
+        **_attributes(plugin, _JUDGE_VALUES),
         reader=plugin if _has(plugin, "reread", "parser_version") else None,
         partly_asked=plugin if _has(plugin, "usable", "go_on") else None,
     )
@@ -135,14 +135,14 @@ def _judge_traits(plugin: Any) -> JudgeTraits:
 
 def _editor_traits(plugin: Any) -> EditorTraits:
     return EditorTraits(
-        **_stated(plugin, _EDITOR_VALUES),
+        **_attributes(plugin, _EDITOR_VALUES),
         opening=getattr(plugin, "opened", None),
         resumable=plugin if _has(plugin, "go_on") else None,
         driven_by=str(dict(getattr(plugin, "params", {})).get("driven_by") or ""),
     )
 
 
-def _stated(plugin: Any, names: Sequence[str]) -> dict[str, Any]:
+def _attributes(plugin: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(plugin, name) for name in names if hasattr(plugin, name)}
 
 

@@ -198,10 +198,10 @@ class LocalLibrary:
             results = []
             for rowid, found_by in merge_rankings(rankings)[:limit]:
                 row = connection.execute("SELECT * FROM images WHERE rowid = ?", (rowid,)).fetchone()
-                results.append(self._found(row, " and ".join(found_by)))
+                results.append(self._result(row, " and ".join(found_by)))
         return results
 
-    def _found(self, row: sqlite3.Row, found_by: str) -> FoundImage:
+    def _result(self, row: sqlite3.Row, found_by: str) -> FoundImage:
         return FoundImage(
             self._name, row["key"], row["address"], row["title"] or "", row["text"] or "",
             row["licence"] or self._licence, row["licence_url"] or "", row["creator"] or "", row["page"] or "",

@@ -11,7 +11,7 @@ from imarena.curation.scoring import ImageScore, stated_words
 from imarena.vision import kinds_in_phrase
 
 _OFTEN = 0.5
-_LISTED = 3
+_MOST_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queri
         for label in {thing.label for thing in each.seen.things}
         if not kinds & kinds_in_phrase(label) and label in stated_words(each.text)
     )
-    unexpected = tuple(label for label, count in counts.most_common(_LISTED) if count >= _OFTEN * len(below))
+    unexpected = tuple(label for label, count in counts.most_common(_MOST_LABELS) if count >= _OFTEN * len(below))
     return Reflection(number, missing, unexpected, tuple(empty_queries), _sentence(missing, unexpected, below))
 
 

@@ -25,7 +25,7 @@ from imarena.curation.scoring import ImageScore
 _PROMPTS = ("plan", "caption", "score", "reflect")
 _PARTS = ("fits", "visible", "feasible", "judgeable")
 _LONGEST = 2000
-_SHOWN = 8
+_MOST_CAPTIONS = 8
 
 
 def curation_prompt(name: str) -> StagePrompt:
@@ -87,7 +87,7 @@ class ChatMind:
     ) -> ReflectionAnswer:
         """What the candidates lack, according to the model."""
         rules = (await self._rules.reflect(brief, number, below, empty_queries)).reflection
-        worst = sorted(below, key=lambda each: -each.score.value)[:_SHOWN]
+        worst = sorted(below, key=lambda each: -each.score.value)[:_MOST_CAPTIONS]
         captions = "\n".join(f"- {each.score.value:.2f}: {each.score.note or each.text}" for each in worst)
         answer = await self._ask("reflect", (), instruction=brief.request.instruction,
                                  empty="; ".join(empty_queries) or "none", captions=captions or "none")  # fmt: skip

@@ -130,9 +130,9 @@ class _Gallery:
 
     def read_list(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        return read_each(labelled_rows(path, name), name, lambda row, values: self._listed(values, name, row))
+        return read_each(labelled_rows(path, name), name, lambda row, values: self._records(values, name, row))
 
-    def _listed(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
+    def _records(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
         check_storable(values)
         if self._described and self._shelf.item_id(str(values.get("key"))) is None:
             raise UserError(f"there is no item '{values.get('key')}'")

@@ -21,7 +21,7 @@ from imarena.images import SUFFIXES, media_type_of
 
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
 _FIELD = re.compile(r"\{(\w+)\}")
-_SHOWN = 400
+_TAIL_LETTERS = 400
 _LAST_WORDS_S = 1.0
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
@@ -147,7 +147,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
     async def collect() -> None:
         while chunk := await reader.read(65536):
             tail.extend(chunk)
-            del tail[: -4 * _SHOWN]
+            del tail[: -4 * _TAIL_LETTERS]
 
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reader_end, "rb", 0)
@@ -156,7 +156,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
 
     async def read_output() -> str:
         await asyncio.wait([collecting], timeout=_LAST_WORDS_S)
-        return " ".join(tail.decode("utf-8", "replace").split())[-_SHOWN:]
+        return " ".join(tail.decode("utf-8", "replace").split())[-_TAIL_LETTERS:]
 
     try:
         yield read_output, writer

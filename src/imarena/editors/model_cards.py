@@ -44,7 +44,7 @@ class ModelCard(Noun):
     """A kind of editor and its options; None if no access to the model is known."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_consistency(self) -> Self:
         if (self.price is None) == (self.no_price is None):
             raise ValueError("give a price, or say in no_price why there is none")
         if self.released and self.withdrawn and self.withdrawn < self.released:

@@ -2,7 +2,7 @@
 
 import struct
 
-_KEPT = frozenset(
+_KEPT_TAGS = frozenset(
     {
         254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 274, 277, 278, 279, 280, 281, 282, 283, 284, 290,
         291, 292, 293, 296, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 334, 336, 338, 339, 340, 341,
@@ -52,7 +52,7 @@ class _Tiff:
         for number in range(count):
             start = at + head + number * self._entry
             tag = self._read("H", start)
-            if tag in _KEPT and not removed:
+            if tag in _KEPT_TAGS and not removed:
                 entries += self._data[start : start + self._entry]
                 if tag == _SUB_IMAGES:
                     for offset in self._offsets(start):

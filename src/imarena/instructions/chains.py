@@ -91,11 +91,11 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
     thing = None if turn.object is None else state.get(turn.object)
     match turn.type, thing:
         case "subject_add", _:
-            return f"Add {with_article(turn.new_object or '')}{_place(state, turn)}."
+            return f"Add {with_article(turn.new_object or '')}{_place_phrase(state, turn)}."
         case "text_change", None:
             return f"Add the text '{turn.text}' to the image."
         case "background_change", _:
-            objects = _listed([with_definite_article(other) for other in state.objects if other.foreground])
+            objects = _name_list([with_definite_article(other) for other in state.objects if other.foreground])
             return f"Change the background to {_background(turn.background or '')}, and leave {objects} unchanged."
         case _, SceneObject():
             return _about(state, turn, thing)
@@ -116,12 +116,12 @@ def _about(state: ChainState, turn: ObjectTurn, thing: SceneObject) -> str:
             return f"Replace the text '{turn.old_text}' on {with_definite_article(thing)} with '{turn.text}'."
         case "position_change":
             to = "to " if turn.position in ("above", "below") else ""
-            return f"Change the position of {with_definite_article(thing)} {to}{_place(state, turn).strip()}."
+            return f"Change the position of {with_definite_article(thing)} {to}{_place_phrase(state, turn).strip()}."
         case _:
             return f"Change the number of {in_number(thing.name, 2)} to {turn.count}."
 
 
-def _place(state: ChainState, turn: ObjectTurn) -> str:
+def _place_phrase(state: ChainState, turn: ObjectTurn) -> str:
     if turn.position is None or turn.reference is None:
         return " to the scene"
     return f" {_PLACES[turn.position]} {with_definite_article(state.get(turn.reference))}"
@@ -132,5 +132,5 @@ def _background(name: str) -> str:
     return with_article(name) if entry is None else entry.with_article
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -62,7 +62,7 @@ def _shuffled(words: Iterable[str], random: Random) -> tuple[str, ...]:
     return tuple(unique)
 
 
-def _drawn(things: Sequence[SceneObject], random: Random) -> SceneObject:
+def _pick(things: Sequence[SceneObject], random: Random) -> SceneObject:
     return things[random.randrange(len(things))]
 
 
@@ -123,13 +123,13 @@ def _free_sides(state: ChainState, thing: SceneObject) -> list[PositionName]:
 def _remove(state: ChainState, random: Random) -> TurnDraft | None:
     if not state.objects:
         return None
-    return TurnDraft(ObjectTurn(type="subject_remove", object=_drawn(state.objects, random).name))
+    return TurnDraft(ObjectTurn(type="subject_remove", object=_pick(state.objects, random).name))
 
 
 def _replace(state: ChainState, random: Random) -> TurnDraft | None:
     if not state.objects:
         return None
-    thing = _drawn(state.objects, random)
+    thing = _pick(state.objects, random)
     words = vocabulary()
     category = words.categories[words.category_of(thing.object)]
     beside = [noun for name in category.beside for noun in words.categories[name].new]
@@ -150,7 +150,7 @@ def _recolor(state: ChainState, random: Random) -> TurnDraft | None:
     able = [thing for thing in state.objects if basic_colors_of(thing.color or "") and colors_for(thing)]
     if not able:
         return None
-    thing = _drawn(able, random)
+    thing = _pick(able, random)
     options = _shuffled(colors_for(thing), random)
     turn = ObjectTurn(type="color_alter", object=thing.name)
     return TurnDraft(
@@ -174,7 +174,7 @@ def _rematerial(state: ChainState, random: Random) -> TurnDraft | None:
     able = [thing for thing in state.objects if materials_of(thing.material or "") and usual_for(thing)]
     if not able:
         return None
-    thing = _drawn(able, random)
+    thing = _pick(able, random)
     turn = ObjectTurn(type="material_alter", object=thing.name)
     allowed = frozenset(materials_for(thing, words.materials))
     return TurnDraft(
@@ -198,7 +198,7 @@ def _text(state: ChainState, random: Random, language: TextLanguage) -> TurnDraf
         return None
     lettered = [thing for thing in state.objects if thing.text]
     if lettered:
-        thing = _drawn(lettered, random)
+        thing = _pick(lettered, random)
         turn = ObjectTurn(type="text_change", object=thing.name, old_text=thing.text)
     else:
         turn = ObjectTurn(type="text_change")

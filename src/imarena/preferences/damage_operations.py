@@ -85,7 +85,7 @@ def sample(image: Array, rows: Array, columns: Array, xp: Any) -> Array:
     return upper * (1 - down) + lower * down
 
 
-def _moved(image: Array, step: int, axis: int, xp: Any) -> Array:
+def _move(image: Array, step: int, axis: int, xp: Any) -> Array:
     """Move the image by whole pixels along an axis; the border pixels are repeated."""
     length = image.shape[axis]
     step = max(1 - length, min(length - 1, step))
@@ -110,7 +110,7 @@ def gaussian_blur(image: Array, sigma: Array, xp: Any) -> Array:
     for axis in (1, 2):
         blurred = image * weights[0]
         for step in range(1, _RADIUS + 1):
-            blurred = blurred + (_moved(image, step, axis, xp) + _moved(image, -step, axis, xp)) * weights[step]
+            blurred = blurred + (_move(image, step, axis, xp) + _move(image, -step, axis, xp)) * weights[step]
         image = blurred / total
     return image
 

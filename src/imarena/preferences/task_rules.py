@@ -26,7 +26,7 @@ class RegionMetrics(Noun):
     secondary: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> "RegionMetrics":
+    def _check_names(self) -> "RegionMetrics":
         for name in (*self.primary, *self.secondary):
             if name not in HIGHER_IS_BETTER:
                 raise ValueError(f"there is no region metric called '{name}'")

@@ -27,7 +27,7 @@ def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | No
         _deferral(document),
         *_groups(document),
         *_trials(document, files),
-        *_others(document),
+        *_other_sections(document),
     ]
     if document["missing"]:
         missing = tuple(f"{title_of(what)}: {why}" for what, why in document["missing"].items())
@@ -193,7 +193,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
     return sections
 
 
-def _others(document: dict[str, Any]) -> list[Section]:
+def _other_sections(document: dict[str, Any]) -> list[Section]:
     sections = []
     if document["dimension_means"]:
         rows = document["dimension_means"]

@@ -146,7 +146,7 @@ def _exhibit(
     ]
     for output in ordered:
         if output.image is not None:
-            notes = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
+            notes = [f"{judge.name} {_score_text(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             notes += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
             images.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
@@ -169,7 +169,7 @@ def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Ou
     return []
 
 
-def _shown(score: float) -> str:
+def _score_text(score: float) -> str:
     """A score on 0 to 1000 without decimals, a small score with three digits."""
     return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
 
@@ -198,8 +198,8 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
         return f"{judge} makes no error here: {of}."
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
-        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
-        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
+        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_score_text(worst.scores[1])} and"
+        f" {_name(item, worst.better)} {_score_text(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
         f" {worst.truths[0]:.2f}; {of}."
     )
 

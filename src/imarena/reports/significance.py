@@ -18,7 +18,7 @@ from imarena.reports.rank_details import interval_level_text
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns
 
-_NAMED = 8
+_MOST_NAMES = 8
 
 
 def significance_section(ranking: Ranking) -> Section | None:
@@ -48,7 +48,7 @@ def significance_section(ranking: Ranking) -> Section | None:
         points.append(f"{few}, and some of these differences may be chance.")
     for number, (group, some) in enumerate(groups, 1):
         if len(groups) > 1:
-            names = listed([standing.model for standing in group.models], _NAMED)
+            names = listed([standing.model for standing in group.models], _MOST_NAMES)
             settled = sum(pair.settled for pair in some)
             points.append(
                 f"Group {number} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
@@ -70,10 +70,10 @@ def _differ(pairs: Sequence[PairDifference]) -> str:
 def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
     """One sentence for each of the first models."""
     models = [standing.model for standing in group.models]
-    below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_NAMED]}
+    below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_MOST_NAMES]}
     texts = [_statement(model, some) for model, some in below.items() if some]
-    if pairs and len(models) > _NAMED + 1:
-        texts.append(f"The other {len(models) - _NAMED} editors: the table “All pairs” lists each difference.")
+    if pairs and len(models) > _MOST_NAMES + 1:
+        texts.append(f"The other {len(models) - _MOST_NAMES} editors: the table “All pairs” lists each difference.")
     return texts
 
 
@@ -83,10 +83,10 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
     if not open_ones:
         return f"{model} is significantly better than every editor below it."
     if not settled:
-        return f"{model} is not significantly better than {listed(open_ones, _NAMED)}."
+        return f"{model} is not significantly better than {listed(open_ones, _MOST_NAMES)}."
     return (
-        f"{model} is significantly better than {listed(settled, _NAMED)}; "
-        f"not significantly better than {listed(open_ones, _NAMED)}."
+        f"{model} is significantly better than {listed(settled, _MOST_NAMES)}; "
+        f"not significantly better than {listed(open_ones, _MOST_NAMES)}."
     )
 
 

@@ -64,7 +64,7 @@ def read_ballot(
 
 def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     criteria = forms().criteria
-    _whole(answer.ratings, criteria, "ratings")
+    _check_complete(answer.ratings, criteria, "ratings")
     for question in criteria:
         value = answer.ratings[question.name]
         if not question.low <= value <= question.high:
@@ -78,7 +78,7 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     return Vote(**shared, ratings=ratings, scale=(low, high), issues=issues)
 
 
-def _whole(answers: dict[str, Any], questions: tuple[FormQuestion, ...], field: str) -> None:
+def _check_complete(answers: dict[str, Any], questions: tuple[FormQuestion, ...], field: str) -> None:
     missing = [question for question in questions if question.name not in answers]
     if missing:
         labels = ", ".join(question.label for question in missing)
@@ -166,7 +166,7 @@ def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple
 
 
 def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Verification:
-    _whole(answer.checks, forms().checks, "checks")
+    _check_complete(answer.checks, forms().checks, "checks")
     if answer.decision is None:
         raise InvalidBallot("Nothing was decided.", field="decision", hint="Choose accept, repair or discard.")
     if answer.decision == "accept" and not all(answer.checks.values()):

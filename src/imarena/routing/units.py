@@ -77,14 +77,14 @@ def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[C
 
     Tasks with a known answer are not also real work. A check is about items and needs no outputs.
     """
-    units = [Unit(item, 0, None, None) for item in items] if plan.kind == "check" else _shown(plan, items, outputs)
+    units = [Unit(item, 0, None, None) for item in items] if plan.kind == "check" else _units(plan, items, outputs)
     known_names = {task.unit for task in plan.known()}
     units = sorted((unit for unit in units if unit.name not in known_names), key=lambda unit: unit.name)
     random.Random(plan.seed).shuffle(units)
     return units[: plan.max_units]
 
 
-def _shown(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
+def _units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
     """Return outputs, or pairs of outputs for the same item, turn and mode.
 
     Two outputs with the same file are not a pair: nobody can prefer one.

@@ -94,7 +94,7 @@ def _fill(engine: sa.Engine, table: sa.Table, empty: Any, derive: Derive, tell: 
             if values:
                 names = [name for name in values[0] if name != "at"]
                 change = sa.update(table).where(table.c.seq == sa.bindparam("at"))
-                connection.execute(change.values({name: sa.bindparam(f"new_{name}") for name in names}), _named(values))
+                connection.execute(change.values({name: sa.bindparam(f"new_{name}") for name in names}), _rekey(values))
         done, last = done + len(rows), rows[-1]["seq"]
         tell(f"upgrading {table.name}", done, max(total, done))
 
@@ -114,7 +114,7 @@ def _derived(connection: sa.Connection, table: sa.Table, rows: list[Any], derive
         raise
 
 
-def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rekey(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{(name if name == "at" else f"new_{name}"): value for name, value in row.items()} for row in rows]
 
 

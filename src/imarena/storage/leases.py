@@ -190,7 +190,7 @@ _THEIRS = (
         ),
     )
 )
-_NAMED = PreparedStatement(_THEIRS.order_by(assignments.c.seq).limit(1))
+_NEXT = PreparedStatement(_THEIRS.order_by(assignments.c.seq).limit(1))
 _HOW_MANY = PreparedStatement(_THEIRS.with_only_columns(func.count()))
 _TAKE = PreparedStatement(
     update(leases)
@@ -225,7 +225,7 @@ def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str)
 
 def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
     """The first task made for this rater elsewhere (routing) that was neither dealt nor answered yet."""
-    row: Any = _NAMED(connection, campaign=campaign_id, rater=rater_id).first()
+    row: Any = _NEXT(connection, campaign=campaign_id, rater=rater_id).first()
     return None if row is None else str(row[0])
 
 

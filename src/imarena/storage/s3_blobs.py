@@ -122,11 +122,11 @@ class S3Blobs:
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs."""
-        return (sha256 for sha256, _, _ in self._listed())
+        return (sha256 for sha256, _, _ in self._objects())
 
     def older(self, moment: float) -> Iterator[tuple[str, int]]:
         """Hash and size of each blob that was not stored since `moment`."""
-        return ((sha256, size) for sha256, size, changed in self._listed() if changed <= moment)
+        return ((sha256, size) for sha256, size, changed in self._objects() if changed <= moment)
 
     def leftovers(self) -> list[Path]:
         """None, because objects are written atomically."""
@@ -221,7 +221,7 @@ class S3Blobs:
                 for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
                     self.client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
 
-    def _listed(self) -> Iterator[tuple[str, int, float]]:
+    def _objects(self) -> Iterator[tuple[str, int, float]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
         with self._explained():
             for page in pages:

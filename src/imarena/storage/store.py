@@ -141,7 +141,7 @@ class Store:
             stored = existing_values(connection, kind.table.c.id, fresh)
             for key, (record, _) in fresh.items():
                 if key not in stored:
-                    conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
+                    conflicts.append(Conflict(record, _CONFLICTS.get(kind.table.name, "its place is taken")))
             count = len(stored)
         return Added(count, len(earlier), tuple(conflicts))
 
@@ -264,7 +264,7 @@ class Store:
         self.engine.dispose()
 
 
-_TAKEN = {
+_CONFLICTS = {
     "items": "another item with this key and other content is in the data set already",
     "outputs": "this editor already has another ok output for the same item, turn, mode and sample",
     "votes": "this rater has voted on this assignment already",

@@ -37,7 +37,7 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     Safe during an import: images that are stored again meanwhile stay. Ages are by the storage's clock.
     """
     limit = workspace.blobs.clock() - grace_s
-    used = _used(workspace)
+    used = _used_hashes(workspace)
     unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used}
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
     size = sum(path.stat().st_size for path in old)
@@ -49,7 +49,7 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     return Garbage(tuple(unused), len(old), size + sum(unused.values()))
 
 
-def _used(workspace: Workspace) -> set[str]:
+def _used_hashes(workspace: Workspace) -> set[str]:
     used = {image.sha256 for item in workspace.store.records(Item) for image in item_images(item)}
     used |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
     for row in workspace.store.rows(Evidence):

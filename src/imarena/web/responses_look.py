@@ -158,13 +158,13 @@ def _wordless(issue: wire_look.IssueOut) -> wire_look.IssueOut:
     return issue.model_copy(update={"note": ""})
 
 
-_SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
+_FIELDS = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
 
 
 def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> wire_look.StepOut:
     image = serving.step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
-    details = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
+    details = {name: value for name, value in step.items() if name not in _FIELDS and value not in (None, "", [], {})}
     return wire_look.StepOut(
         stage=str(step.get("stage", ""))[:100],
         by=str(step.get("by", ""))[:200],

@@ -132,7 +132,7 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
         yield f"{choice['result']}; not checked: {unchecked}. Look at the image yourself."
 
 
-def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _chosen_edit(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the edit that made the chosen image."""
     last = _choice_step(steps)
     edits = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
@@ -166,7 +166,7 @@ def _edited(step: Mapping[str, Any]) -> str:
 
 
 def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
-    edit = _chosen(steps)
+    edit = _chosen_edit(steps)
     if edit is None:
         return "chosen: none of the edits"
     scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]

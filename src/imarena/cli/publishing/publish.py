@@ -12,7 +12,7 @@ from imarena.core import counted
 if TYPE_CHECKING:
     from imarena.workflows.publishing import ChecksumReport, PublishReport
 
-_SHOWN = 20
+_MOST_FILES = 20
 _KEYS_SHOWN = 10
 
 
@@ -92,8 +92,8 @@ def _show(console: Console, report: "PublishReport") -> None:
 
 def _show_check(console: Console, report: "ChecksumReport") -> None:
     for word, names in (("changed", report.changed), ("missing", report.missing), ("extra", report.extra)):
-        for file in names[:_SHOWN]:
+        for file in names[:_MOST_FILES]:
             console.print(f"{word}: {file!r}")
-        if len(names) > _SHOWN:
-            console.print(f"... and {len(names) - _SHOWN:,} more {word} files")
+        if len(names) > _MOST_FILES:
+            console.print(f"... and {len(names) - _MOST_FILES:,} more {word} files")
     console.print("clean" if report.clean else "The folder is not as it was published.")

@@ -63,12 +63,12 @@ class GoogleSource(WebSource):
             if not isinstance(reply, dict) or "items" not in reply:  # no more results
                 break
             results = listed_entries(reply, "items", self._name)
-            images += [self._found(each, right) for each in results if url_at(each, "link")]
+            images += [self._result(each, right) for each in results if url_at(each, "link")]
             if len(results) < size:
                 break
         return images
 
-    def _found(self, entry: Any, right: str) -> FoundImage:
+    def _result(self, entry: Any, right: str) -> FoundImage:
         link = url_at(entry, "link")
         return FoundImage(
             self._name, link, link, text_at(entry, "title"), text_at(entry, "snippet"), _LICENCES.get(right, right), "",

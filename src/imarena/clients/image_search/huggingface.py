@@ -51,7 +51,7 @@ class HuggingFaceSource(WebSource):
             reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(params)}", self._headers)
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
-            page = [self._found(row, column, licence) for row in rows]
+            page = [self._result(row, column, licence) for row in rows]
             images += [each for each in page if not any(word in each.text.casefold() for word in excluded)]
             offset += len(rows)
             if not rows or offset >= (integer_at(reply, "num_rows_total") or 0):
@@ -75,7 +75,7 @@ class HuggingFaceSource(WebSource):
             self._licence = str(stated[0] if isinstance(stated, list) and stated else stated or "")
         return self._licence
 
-    def _found(self, row: Any, column: str, licence: str) -> FoundImage:
+    def _result(self, row: Any, column: str, licence: str) -> FoundImage:
         values = row.get("row") if isinstance(row.get("row"), dict) else {}
         words = {name: text_at(values, name) for name, value in values.items() if isinstance(value, str)}
         own = next((words[name] for name in ("licence", "license") if words.get(name)), "")

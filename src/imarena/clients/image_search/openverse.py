@@ -33,14 +33,14 @@ class OpenverseSource(WebSource):
             }
             reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(params)}", self._headers)
             results = listed_entries(reply, "results", self._name)
-            images += [self._found(each) for each in results if url_at(each, "url")]
+            images += [self._result(each) for each in results if url_at(each, "url")]
             pages = reply.get("page_count")
             page += 1
             if not results or not isinstance(pages, int) or page > pages:
                 break
         return images[:limit]
 
-    def _found(self, entry: Any) -> FoundImage:
+    def _result(self, entry: Any) -> FoundImage:
         code, version = text_at(entry, "license").lower(), text_at(entry, "license_version")
         licence = _NAMES.get(code) or (f"CC-{code.upper()}-{version}" if code and version else code)
         tags = " ".join(text_at(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))

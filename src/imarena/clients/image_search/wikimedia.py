@@ -41,10 +41,10 @@ class WikimediaSource(WebSource):
             if not more or whole >= limit:
                 break
         ranked = sorted(pages.values(), key=lambda page: integer_at(page, "index") or 0)
-        images = [self._found(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
+        images = [self._result(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
         return [each for each in images if each.address][:limit]
 
-    def _found(self, page: Any, info: Any) -> FoundImage:
+    def _result(self, page: Any, info: Any) -> FoundImage:
         def stated(name: str) -> str:
             return text_at(info, "extmetadata", name, "value")
 

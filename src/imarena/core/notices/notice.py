@@ -21,7 +21,7 @@ TEXT = "text"
 """The code of a notice that already is a sentence: from old stored boards, and from external errors."""
 FILES = ("ranking", "boards", "studies", "imports", "raters")
 """The wording files: one Jinja template per code, with the notice's values and the medium. A new notice is one line."""
-_LISTED = 5
+_MOST_NAMES = 5
 
 
 class Notice(BaseModel):
@@ -113,9 +113,9 @@ def each_text(values: Mapping[str, Any], text: str) -> list[str]:
 def name_list(names: Iterable[str], noun: str = "") -> str:
     """List the first few names, and how many more there are."""
     every = list(names)
-    n_more = len(every) - _LISTED
+    n_more = len(every) - _MOST_NAMES
     more = f" and {counted(n_more, f'more {noun}')}" if noun else f" and {n_more:,} more"
-    return ", ".join(every[:_LISTED]) + (more if n_more > 0 else "")
+    return ", ".join(every[:_MOST_NAMES]) + (more if n_more > 0 else "")
 
 
 def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:

@@ -25,7 +25,7 @@ def item_tables(folder: Folder) -> list[Path]:
     for name in NAMES:
         matches = [path for path in tables if path.stem.lower() == name]
         if len(matches) > 1:
-            raise UserError(f"{folder.root} has {_listed(folder, matches)}.", hint="Name the one to read.")
+            raise UserError(f"{folder.root} has {_name_list(folder, matches)}.", hint="Name the one to read.")
         if matches:
             return matches
     for shards in (tables, _tables(folder, folder.root / "data")):
@@ -36,7 +36,7 @@ def item_tables(folder: Folder) -> list[Path]:
     candidates = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
     if len(candidates) > 1:
         raise UserError(
-            f"{folder.root} has {_listed(folder, candidates)}.", hint="Name the one to read, or call it items.csv."
+            f"{folder.root} has {_name_list(folder, candidates)}.", hint="Name the one to read, or call it items.csv."
         )
     return candidates
 
@@ -58,5 +58,5 @@ def _tables(folder: Folder, directory: Path) -> list[Path]:
     return [folder.file(folder.name(path)) for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
-def _listed(folder: Folder, paths: list[Path]) -> str:
+def _name_list(folder: Folder, paths: list[Path]) -> str:
     return ", ".join(folder.name(path) for path in paths)

@@ -79,7 +79,7 @@ class ItemReader:
     def _pictures(self, cells: Mapping[str, Any], role: str) -> tuple[ImageRef, ...]:
         """The images of source, source_2, ... in the order of their numbers; a cell may contain a list of them."""
         columns = sorted((number[1], column) for column in cells if (number := numbered(column)) and number[0] == role)
-        values = [value for _, column in columns for value in _listed(cells[column])]
+        values = [value for _, column in columns for value in _as_list(cells[column])]
         return tuple(self._picture(value, role) for value in values)
 
     def _picture(self, value: Any, role: str) -> ImageRef:
@@ -109,7 +109,7 @@ def holds_picture(value: Any) -> bool:
     return isinstance(value, bytes) or (isinstance(value, dict) and {"bytes", "path"} == value.keys())
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return [entry for entry in value if entry is not None] if isinstance(value, list) else [value]
 
 

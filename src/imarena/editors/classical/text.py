@@ -16,7 +16,7 @@ from imarena.language import Edit, lexicon
 from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 
 _PixelBox = tuple[int, int, int, int]
-_SAME = 0.6
+_LEAST_MATCH = 0.6
 _BOLD = 0.02
 """Stroke width, because signs have heavier letters than the built-in font."""
 _HEADS = re.compile(r"\b(?:heading|headline|title|header)\b")
@@ -44,14 +44,14 @@ def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
         return _mended(rgb, edit)
     replaces = bool(edit.old_text) or edit.operation == "remove" or _CHANGES.match(edit.clause) is not None
     if not replaces:
-        return (_drawn(rgb, edit, _free_box(rgb, edit.places), None), None) if edit.text else None
+        return (_draw_words(rgb, edit, _free_box(rgb, edit.places), None), None) if edit.text else None
     line = _old_line(rgb, edit)
     ink = _ink_of(rgb, line) if line is not None else None
     if ink is None:
         return None
     thing = _thing_under(rgb, ink)
     clean = inpaint_telea(rgb, ink.mask)
-    return (_drawn(clean, edit, ink.box, ink) if edit.text else clean), thing
+    return (_draw_words(clean, edit, ink.box, ink) if edit.text else clean), thing
 
 
 def _picture(rgb: Floats) -> Image.Image:
@@ -63,7 +63,7 @@ def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
     lines = read_lines(_picture(rgb))
     if edit.old_text:
         best = max(lines, key=lambda line: text_match(edit.old_text, (line,)), default=None)
-        return best if best is not None and text_match(edit.old_text, (best,)) >= _SAME else None
+        return best if best is not None and text_match(edit.old_text, (best,)) >= _LEAST_MATCH else None
     if len(lines) < 2:
         return lines[0] if lines else None
     words = re.findall(r"[a-z]+", edit.target)
@@ -158,7 +158,7 @@ def _free_box(rgb: Floats, sides: tuple[str, ...]) -> _PixelBox:
     return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
 
 
-def _drawn(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
+def _draw_words(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
     """Draw the words in the box: as high as the old ones and in their colour, else in the named or best visible one."""
     picture = _picture(rgb)
     pen = ImageDraw.Draw(picture)
@@ -193,7 +193,7 @@ def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
     for version in (rgb, raised):
         lines = read_lines(_picture(version))
         best = max(lines, key=lambda line: text_match(edit.text, (line,)), default=None)
-        if best is not None and text_match(edit.text, (best,)) >= _SAME:
+        if best is not None and text_match(edit.text, (best,)) >= _LEAST_MATCH:
             ink = _ink_of(rgb, best)
             return None if ink is None else (_darker_ink(rgb, ink), None)
     return None

@@ -47,7 +47,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     settings = read_options(
         QueueSettings, {**preset["defaults"], **options, "template": template}, "editors", "http-queue"
     )
-    used = _used(settings)
+    used = _template_fields(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         problem = _left_out(used, len(request.sources), len(request.references), chosen)
@@ -58,7 +58,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     return editor(name, settings, ask, ports, "http-queue", {"preset": chosen} if chosen else {})
 
 
-def _used(settings: QueueSettings) -> frozenset[str]:
+def _template_fields(settings: QueueSettings) -> frozenset[str]:
     """The fields that the template sends. Raises for an unknown one, which would otherwise be silently left out."""
     used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
     unknown = sorted(used - set(FIELDS))

@@ -150,7 +150,7 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
     """
     located = locate(text)
     if located is None:
-        outcome, fields = _stated(answer_part(text)), {}
+        outcome, fields = _read_plain(answer_part(text)), {}
     else:
         fields = located.fields
         outcome = _named_in(fields)
@@ -195,7 +195,7 @@ def _named_in(fields: JsonDict) -> Outcome:
     return outcomes.pop()
 
 
-def _stated(answer: str) -> Outcome:
+def _read_plain(answer: str) -> Outcome:
     """Read a plain reply: only a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
     whole = side_named(answer) if "\n" not in answer else None
     if whole is not None:

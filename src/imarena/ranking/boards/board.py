@@ -208,7 +208,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any, gro
             tables.update({"difference": difference, "difference_low": low, "difference_high": high})
         details["pairs"] = {
             "models": [battles.models[i] for i in order],
-            **{k: _listed(v, order) for k, v in tables.items()},
+            **{k: _nested_lists(v, order) for k, v in tables.items()},
         }
     return details
 
@@ -239,7 +239,7 @@ def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...]
     return tuple(tuple(row) for row in np.atleast_2d(table)[np.ix_(order, order)].tolist())
 
 
-def _listed(table: FloatArray, order: Any) -> Any:
+def _nested_lists(table: FloatArray, order: Any) -> Any:
     """Nested lists in the board's order, rounded to the nine digits that are meaningful; NaN becomes None."""
     rows = np.round(table[np.ix_(order, order)], 9).tolist()
     return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
@@ -298,7 +298,7 @@ def neighbours(
                 "difference": lead * per_log,
                 "probability_above": None if draws is None else _above(above, below, draws, centre),
                 "battles_met": meeting_count(battles, above, below),
-                "battles_to_separate": _needed(lead, tie_rate, ties_apart),
+                "battles_to_separate": _battles_needed(lead, tie_rate, ties_apart),
             }
         )
     return pairs
@@ -309,7 +309,7 @@ def _above(above: int, below: int, draws: FloatArray, centre: FloatArray | None)
     return float(share_above(draw_leads(0, draws[:, pair], None if centre is None else centre[pair]))[1])
 
 
-def _needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
+def _battles_needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
     """Battles needed to separate two models; None for equal models, and if there are only ties."""
     elo = round(lead * 400 / math.log(10), 6)
     if elo == 0 or tie_rate >= 1:

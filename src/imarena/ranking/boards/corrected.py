@@ -38,7 +38,7 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
             "There are no votes: nothing corrects the judge.", hint="Give source: human or judge, and people's battles."
         )
     within, levels, how = _judge_view(battles, human, judge)
-    votes = _part(battles, human)
+    votes = _filter(battles, human)
     # Uneven weights are worth fewer votes (Kish 1965); counting all votes would make intervals too short.
     weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
     ballot = VoteBatch(
@@ -147,7 +147,7 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
     return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
 
 
-def _part(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
+def _filter(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
     if mask.all():
         return battles
 

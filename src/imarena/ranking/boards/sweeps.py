@@ -90,14 +90,14 @@ def widened_ranks(
         rivals = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
         open_ = np.flatnonzero(rivals & ~(above[model] if won else above[:, model]))
         if won:
-            high[model] = _moved(high[model], 0, at_least=1 + open_.size)
+            high[model] = _shift(high[model], 0, at_least=1 + open_.size)
         else:
-            low[model] = _moved(low[model], 0, at_most=own.size - open_.size)
+            low[model] = _shift(low[model], 0, at_most=own.size - open_.size)
         for other in open_.tolist():
             if won:
-                low[other] = _moved(low[other], -1, at_least=1)
+                low[other] = _shift(low[other], -1, at_least=1)
             else:
-                high[other] = _moved(high[other], 1, at_most=own.size)
+                high[other] = _shift(high[other], 1, at_most=own.size)
     return low, high
 
 
@@ -106,7 +106,7 @@ def _group(groups: Sequence[IntArray], model: int, models: int) -> IntArray:
     return next((group for group in groups if model in group), np.arange(models))
 
 
-def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:
+def _shift(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:
     if rank is None:
         return None
     return max(at_least, rank + by) if at_most is None else min(at_most, rank + by)

@@ -218,7 +218,7 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     return _saved(RunOut, rows(), format, "runs")
 
 
-def _asked(request: Request, campaign_id: str | None) -> Workspace:
+def _workspace(request: Request, campaign_id: str | None) -> Workspace:
     """The workspace; raises if the requested campaign is not in it."""
     arena = arena_of(request)
     if campaign_id is not None:
@@ -231,7 +231,7 @@ def export_votes(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
-    rows = vote_rows(_asked(request, campaign_id), campaign_id)
+    rows = vote_rows(_workspace(request, campaign_id), campaign_id)
     return table_file(VOTE_COLUMNS, rows, format, "votes")
 
 
@@ -240,7 +240,7 @@ def export_ratings(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live rating, one row per criterion: the table that `imarena agree --from` reads."""
-    rows = rating_rows(_asked(request, campaign_id), campaign_id)
+    rows = rating_rows(_workspace(request, campaign_id), campaign_id)
     return table_file(RATING_COLUMNS, rows, format, "ratings")
 
 
