@@ -67,8 +67,7 @@ def rating_disagreements(
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
     low = lower_is_better | scores.lower_is_better
     matches, _ = match_scores(scores, people_by_key(ratings, keys), keys, (), low)
-    scored = [match for match in matches if match.score is not None]
-    fitting = _about_the_same(scored)
+    fitting = _about_the_same([match for match in matches if match.score is not None])
     groups: dict[tuple[str, str | None], list[Match]] = {}
     for match in fitting:
         groups.setdefault((match.judge, match.criterion), []).append(match)
@@ -160,8 +159,7 @@ def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter
 
 def _pair(columns: VerdictColumns, row: int) -> tuple[_PairOnItem, bool]:
     first, second = columns.left[row], columns.right[row]
-    flipped = first > second
-    return (columns.item[row], min(first, second), max(first, second)), flipped
+    return (columns.item[row], min(first, second), max(first, second)), first > second
 
 
 def _disagreement(

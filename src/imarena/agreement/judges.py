@@ -258,8 +258,7 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
         scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
         low, high = theirs
         ratings = replace(ratings, value=(ratings.value - low) / (high - low))
-    folds = judge_folds(scores, ratings, recipe=options.average)
-    return LeaveOneOut(folds, tuple(map(str, raters)), scale)
+    return LeaveOneOut(judge_folds(scores, ratings, recipe=options.average), tuple(map(str, raters)), scale)
 
 
 def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterable[AverageAlignment]:

@@ -238,8 +238,7 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        loop = asyncio.get_running_loop()
-        rows = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+        rows = await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
         results: list[ResolveResult] = []
         for kind, _, protocol, _, address in rows:
             text = str(address[0])

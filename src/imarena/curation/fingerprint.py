@@ -98,8 +98,7 @@ def _hash(grey: NDArray[Any]) -> int:
     """64 bits: is each low cosine coefficient (except the constant) of a 32 x 32 copy above their median?"""
     small = cv2.resize(grey, (32, 32), interpolation=cv2.INTER_AREA).astype(np.float32)
     low = dctn(small, norm="ortho")[:9, :9].ravel()[1:65]
-    bits = low > np.median(low)
-    return int(np.packbits(bits).view(">u8")[0])
+    return int(np.packbits(low > np.median(low)).view(">u8")[0])
 
 
 def _correlation(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:

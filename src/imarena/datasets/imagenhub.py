@@ -278,8 +278,7 @@ def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item 
             yield placed
     item_id = index.item_id(uid)
     if item_id is not None and index.output_id(uid, editor) is None:
-        origin = Origin(source=index.dataset, row=f"{uid}/{editor}")
-        output = Output(item_id=item_id, editor=editor, origin=origin)
+        output = Output(item_id=item_id, editor=editor, origin=Origin(source=index.dataset, row=f"{uid}/{editor}"))
         placed_output = index.place_output(uid, output, "", uid)
         if isinstance(placed_output, Output):
             yield placed_output

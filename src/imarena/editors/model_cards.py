@@ -60,8 +60,7 @@ class ModelCard(Noun):
 def model_cards() -> dict[str, ModelCard]:
     """All cards by name. Duplicate names and wrong fields raise an error that names the file."""
     cards: dict[str, ModelCard] = {}
-    folder = files("imarena.editors").joinpath("models")
-    for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
+    for path in sorted(files("imarena.editors").joinpath("models").iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".yaml"):
             for card in read_cards(path.read_text(encoding="utf-8"), path.name):
                 for name in (card.name, *card.aliases):

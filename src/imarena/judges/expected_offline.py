@@ -90,8 +90,7 @@ def _removed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 def _joined(target: str, name: str) -> bool:
     """Is `name` one of several objects removed together, as in 'the vase and the lamp'?"""
-    before = target.partition(name)[0]
-    return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", before) is not None
+    return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", target.partition(name)[0]) is not None
 
 
 def _replaced(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:

@@ -60,8 +60,7 @@ def _ready(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float
     down, right = (max(_SMALLEST, -(-side // _STRIDE) * _STRIDE) - side for side in size)
     if down or right:
         pixels = np.pad(pixels, ((0, down), (0, right), (0, 0)), mode="edge")
-    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None])
-    return planes.astype(np.float32) * np.float32(1 / 255)
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[None]).astype(np.float32) * np.float32(1 / 255)
 
 
 def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) -> EditDamage:

@@ -87,8 +87,7 @@ def is_material_phrase(phrase: str) -> bool:
 
 def count_in(phrase: str) -> int | None:
     """The number at the beginning of a phrase, if any: 'two dogs' is 2, 'a dog' is 1, 'dogs' None."""
-    tokens = phrase_words(phrase)
-    for token in tokens[:3]:
+    for token in phrase_words(phrase)[:3]:
         if token.isdecimal() and token.isascii() and len(token) <= 3:
             return int(token)
         if token in lexicon().numbers:

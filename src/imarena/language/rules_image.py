@@ -23,8 +23,7 @@ def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | Non
     """Written text: quoted, or introduced by 'text', 'sign says', 'write'."""
     marks = [int(m) for m in _MARK.findall(clause)]
     quoted = [quotes[m] for m in marks if m < len(quotes)]
-    tokens = set(phrase_words(clause))
-    about = tokens & lexicon().text_words
+    about = set(phrase_words(clause)) & lexicon().text_words
     if not quoted and not (
         about
         and re.search((r"\b(?:text|words?|writing|caption|title|letters|headline|slogan|write|says?|reads)\b"), clause)

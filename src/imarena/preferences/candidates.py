@@ -22,13 +22,11 @@ CANDIDATE_TASKS = (
 
 def joint_features(images: Floats, texts: Floats) -> Floats:
     """Join image features (n, d) and text features (n, e), rows of length 1, to rows of length 1 with equal weight."""
-    joined = np.concatenate([_unit(images), _unit(texts)], axis=1)
-    return _unit(joined)
+    return _unit(np.concatenate([_unit(images), _unit(texts)], axis=1))
 
 
 def _unit(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[int], float]:

@@ -38,8 +38,7 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     here.
     """
     temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
-    follows = chance.random() < temper.follows
-    values = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
+    values = _KINDS[assignment.kind](assignment, temper, chance, chance.random() < temper.follows, seed)
     seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
     return Answer(**values, time_spent_s=seconds)
 

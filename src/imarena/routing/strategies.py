@@ -144,8 +144,7 @@ def chance_of_decision(
     """(N, P) chances. `filled` (N, m) standardised scores; `item`, `pair` (n,) of the votes; `decided` (n,) 1 or 0."""
     first, second = filled[:, pool.left], filled[:, pool.right]
     higher, lower = np.maximum(first, second), np.minimum(first, second)
-    m = pool.n_models
-    design = np.zeros((item.size, 3 + m))
+    design = np.zeros((item.size, 3 + pool.n_models))
     design[:, 0] = 1.0
     design[:, 1], design[:, 2] = higher[item, pair], lower[item, pair]
     rows = np.arange(item.size)

@@ -165,8 +165,7 @@ def _ratios(samples: ModelSamples, ks: Sequence[int], items: int, sign: float) -
     order = np.lexsort((samples.score, samples.unit))
     starts = np.searchsorted(samples.unit[order], np.arange(1, samples.unit_item.size))
     by_unit = [part[np.isfinite(part)] for part in np.split(samples.score[order], starts)]
-    numbers = samples.numbers
-    failed = numbers - np.array([part.size for part in by_unit], np.int64)
+    failed = samples.numbers - np.array([part.size for part in by_unit], np.int64)
     figures = [_pass_ratio(samples, k, items) for k in ks]
     for k in ks:
         pairs = zip(by_unit, failed.tolist(), strict=True)

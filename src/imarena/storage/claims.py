@@ -88,8 +88,7 @@ class Claims:
             self._drop_owner(owner)
         free = [identity for identity in busy if owners.get(identity) is None or owners[identity] in dead]
         if free and _clock() - started < self._life_s:  # the other claims ended meanwhile
-            again = self.take(free)
-            return {identity: owner for identity, owner in owners.items() if owner not in dead} | again
+            return {identity: owner for identity, owner in owners.items() if owner not in dead} | self.take(free)
         return {identity: owners.get(identity, "") for identity in busy}
 
     def renew(self) -> None:

@@ -52,8 +52,7 @@ def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
         _add(connection)
     tell = progress or (lambda *_: None)
     for table, rows in ((schema.judgments, _judgments), (schema.votes, _votes)):
-        empty = table.c.created_us.is_(None)
-        _fill(engine, table, empty, rows, tell)
+        _fill(engine, table, table.c.created_us.is_(None), rows, tell)
         with writing(engine) as connection:
             later = table.alias("later")
             replaced = sa.select(later.c.supersedes).where(later.c.supersedes.is_not(None))

@@ -310,8 +310,7 @@ def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str
     """Mark the rows with these ids as replaced by a later record."""
     keys = [key for key in replaced if key is not None]
     for start in range(0, len(keys), PAGE):
-        page = keys[start : start + PAGE]
-        connection.execute(update(table).where(table.c.id.in_(page)).values(superseded=1))
+        connection.execute(update(table).where(table.c.id.in_(keys[start : start + PAGE])).values(superseded=1))
 
 
 def _forms(records: Iterable[Record]) -> list[dict[str, Any]]:

@@ -51,8 +51,7 @@ def _colour_cast(rgb: Floats, effect: Effect) -> Floats:
 def _jpeg(rgb: Floats, effect: Effect) -> Floats:
     quality = max(2, round(10 - 6 * effect.amount))
     _, data = cv2.imencode(".jpg", _bytes(rgb)[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
-    blocky = np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.float32)
-    return blocky[..., ::-1] / np.float32(255)
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.float32)[..., ::-1] / np.float32(255)
 
 
 def _low_resolution(rgb: Floats, effect: Effect) -> Floats:
@@ -93,8 +92,7 @@ def _sepia(rgb: Floats, effect: Effect) -> Floats:
 
 def _colour_pop(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     """Turn everything but the foreground grey."""
-    grey = rgb + (_grey(rgb) - rgb) * effect.amount
-    return np.where(front[..., None], rgb, grey)
+    return np.where(front[..., None], rgb, rgb + (_grey(rgb) - rgb) * effect.amount)
 
 
 def _background_blur(rgb: Floats, effect: Effect, front: Mask) -> Floats:

@@ -58,8 +58,7 @@ def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
 
 def kinds_for(backdrop: str) -> list[str]:
     """Kinds that usually occur on a backdrop, in a fixed order."""
-    surface = backdrop_of(backdrop).place
-    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(surface, "table")
+    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(backdrop_of(backdrop).place, "table")
     return [name for name, kind in KINDS.items() if getattr(kind, field) > 0]
 
 

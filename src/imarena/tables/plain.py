@@ -372,8 +372,7 @@ def _check_values(table: pa.Table, name: str, column: str, choices: tuple[str, .
             hint = _model_hint(table, word) or hint
         more_words = [f"'{_short(other)}'" for other in unknown[1:]]
         also = f" (and {', '.join(more_words[:_WORDS_LISTED])})" if more_words else ""
-        bad = pc.equal(values.cast(pa.string()), word)
-        _refuse(bad, name, f"unknown {column} '{_short(word)}'{also}", hint)
+        _refuse(pc.equal(values.cast(pa.string()), word), name, f"unknown {column} '{_short(word)}'{also}", hint)
 
 
 def _model_hint(table: pa.Table, word: str) -> str:

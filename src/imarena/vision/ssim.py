@@ -31,8 +31,7 @@ SMALLEST_SIDE = (2 * RADIUS + 1) * 2 ** (len(SCALE_WEIGHTS) - 1)
 
 
 def _window() -> FloatArray:
-    steps = np.arange(-RADIUS, RADIUS + 1, dtype=np.float64)
-    weights = np.exp(-0.5 * (steps / SIGMA) ** 2)
+    weights = np.exp(-0.5 * (np.arange(-RADIUS, RADIUS + 1, dtype=np.float64) / SIGMA) ** 2)
     return np.asarray(weights / weights.sum())
 
 

@@ -224,8 +224,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
             return False
-        signing_in = scope["path"].startswith("/api/session/")
-        if caller.role is None or signing_in:
+        if caller.role is None or scope["path"].startswith("/api/session/"):
             kind = headers.get("content-type", "application/json")
             return kind.partition(";")[0].strip().lower() == "application/json"
         token = headers.get("x-csrf-token", "")

@@ -99,8 +99,7 @@ def _inside(path: Path, subset_name: str | None) -> list[Subset]:
         return [Subset(subset_name or names[1], tables=[path])]
     depth = names.index("pk_logs") if "pk_logs" in names[:4] else 0
     if path.is_file():
-        log = path.suffix == ".jsonl"
-        return [Subset(subset_name or names[depth + 1], logs=[path])] if log else []
+        return [Subset(subset_name or names[depth + 1], logs=[path])] if path.suffix == ".jsonl" else []
     if names[0] == "models":
         return [Subset(subset_name or names[1], models=[path])]
     if names[0] == "pk_logs":

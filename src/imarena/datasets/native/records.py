@@ -146,8 +146,7 @@ class RecordAdmission:
     def keep(self, data: bytes, sha256: str) -> None:
         """Store an image that is part of the imported stream."""
         try:
-            image = self._intake.keep(data, name=sha256[:12])
-            if image.sha256 == sha256:
+            if self._intake.keep(data, name=sha256[:12]).sha256 == sha256:
                 self._kept.add(sha256)
             else:
                 self._refused[sha256] = "its bytes do not match their hash"

@@ -102,8 +102,7 @@ class _Export:
             table = csv.DictWriter(file, [*header, "language", "provenance"], restval="")
             table.writeheader()
             for item in self._items():
-                reason = _unfit_item(item)
-                row = reason or self._item_row(item)
+                row = _unfit_item(item) or self._item_row(item)
                 if isinstance(row, str):
                     yield Skip("items.csv", f"item {item.key}", row)
                     continue

@@ -76,8 +76,7 @@ def _inpainted(pixels: npt.NDArray[np.uint8], hole: npt.NDArray[np.uint8]) -> np
     rows, columns = (max(0, 8 - side) for side in hole.shape)
     edges = (0, rows, 0, columns)
     wide, mask = (cv2.copyMakeBorder(image, *edges, cv2.BORDER_REPLICATE) for image in (pixels, hole))
-    filled = cv2.inpaint(wide, mask, 4, cv2.INPAINT_TELEA)
-    return np.asarray(filled[: hole.shape[0], : hole.shape[1]], np.uint8)
+    return np.asarray(cv2.inpaint(wide, mask, 4, cv2.INPAINT_TELEA)[: hole.shape[0], : hole.shape[1]], np.uint8)
 
 
 def _shrunk_hole(hole: Mask, size: tuple[int, int]) -> Mask:

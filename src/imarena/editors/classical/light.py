@@ -26,8 +26,7 @@ def _luminance(rgb: Floats) -> Floats:
 
 def _stretched(rgb: Floats, low: float, high: float) -> Floats:
     """Levels: map these percentiles of luminance to black and white."""
-    light = _luminance(rgb)
-    bottom, top = (float(v) for v in np.percentile(light, [low, high]))
+    bottom, top = (float(v) for v in np.percentile(_luminance(rgb), [low, high]))
     return _clipped((rgb - bottom) / max(top - bottom, 0.05))
 
 

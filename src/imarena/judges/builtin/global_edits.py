@@ -157,5 +157,4 @@ def global_preservation(kinds: frozenset[EditKind], scene: RuleInput) -> float:
         return subject_preservation(scene.difference)
     if kinds & {EditKind.EXTEND, EditKind.VIEW}:
         return ramp(same_palette(scene.difference), 0.35, 0.75)
-    shape = plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    return same_layout(scene.difference) * shape
+    return same_layout(scene.difference) * plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)

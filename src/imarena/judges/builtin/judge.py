@@ -221,8 +221,7 @@ class BuiltinJudge:
         if direct is not None and direct.comparable:
             gap = self._apart(left, right) + direct.points
         gap = round(gap, 6)
-        margin = self.settings.margin
-        outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+        outcome = Outcome.TIE if abs(gap) <= self.settings.margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
         scores = {"left.score": left.score.score, "right.score": right.score.score}
         for side, assessment in (("left", left), ("right", right)):
             scores |= {f"{side}.{name}": value for name, value in assessment.score.dimensions.items()}

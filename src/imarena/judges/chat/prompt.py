@@ -189,8 +189,7 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
         for number, picture in enumerate(pictures, start=1):
             counted = f" {number} of {len(pictures)}" if len(pictures) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
-    system = f"{fill(prompt.system)}\n\n{injection_guard()}"
-    return RenderedPrompt(system, tuple(parts), prompt.output)
+    return RenderedPrompt(f"{fill(prompt.system)}\n\n{injection_guard()}", tuple(parts), prompt.output)
 
 
 def slot_pictures(exhibit: Exhibit, slot: ImageSlot) -> tuple[bytes, ...]:

@@ -134,8 +134,7 @@ def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: fl
     detections: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
     for box in plan_boxes(kit, plan, name)[:1]:
-        rounded = [round(end, 4) for end in box]
-        params: dict[str, Any] = {"box": rounded}
+        params: dict[str, Any] = {"box": [round(end, 4) for end in box]}
 
         def search(box: ShareBox = box) -> dict[str, Any]:
             return {

@@ -229,8 +229,7 @@ def read_object(text: str) -> JsonDict:
 
 def is_refusal(text: str) -> bool:
     """Does the text start with a phrase that declines to answer?"""
-    opening = normalise_phrase(text[:400])
-    return opening.startswith(word_table().refusals)
+    return normalise_phrase(text[:400]).startswith(word_table().refusals)
 
 
 def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:

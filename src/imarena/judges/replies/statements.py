@@ -101,8 +101,7 @@ def claims(text: str, *, ties: bool = False) -> list[Outcome]:
 
 def _at_commas(text: str) -> str:
     """End a clause at every comma, except after an aspect: 'in colour, A is better' is not a claim."""
-    parts = _CLAUSE_ENDS.split(text)
-    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in parts)
+    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in _CLAUSE_ENDS.split(text))
 
 
 def _candidates(text: str) -> list[str]:

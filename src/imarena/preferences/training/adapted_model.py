@@ -155,8 +155,7 @@ def merge_adapter(base: str, adapter: Path, target: Path) -> None:
     model = load_pretrained(transformers.AutoModelForImageTextToText, folder, use_safetensors=True, dtype="auto")
     merged = peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
     merged.save_pretrained(str(target), safe_serialization=True)
-    sizes = _image_sizes(adapter)
-    load_qwen_chat(folder, sizes).save(target)
+    load_qwen_chat(folder, _image_sizes(adapter)).save(target)
 
 
 def _image_sizes(adapter: Path) -> tuple[int, int] | None:

@@ -88,8 +88,7 @@ def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
     pair_of = np.zeros((m, m), np.int64)
     left, right = np.triu_indices(m, 1)
     pair_of[left, right] = pair_of[right, left] = np.arange(left.size)
-    turned = battles.left > battles.right
-    points = np.where(turned, 1 - battles.points, battles.points)
+    points = np.where(battles.left > battles.right, 1 - battles.points, battles.points)
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     column = (pair_of[battles.left, battles.right] * groups + group) * 2
     unit = np.arange(len(battles)) if battles.item is None else battles.item.units()

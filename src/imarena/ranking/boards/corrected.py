@@ -143,8 +143,7 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
     model = unique % m
     counts = np.bincount(model, minlength=m)
     sums = np.bincount(model, values[scored][first], m)
-    overall = float(values[scored].mean())
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), float(values[scored].mean())))
 
 
 def _filter(battles: Battles, mask: NDArray[np.bool_]) -> Battles:

@@ -104,8 +104,7 @@ def rank_table(
     the table's items with an output of the model. `all_votes`: see `encode_battles`.
     """
     reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
-    prepared = _prepare(table, options, reading, known_coverage)
-    return _rank_prepared(prepared, options, resume, scope)
+    return _rank_prepared(_prepare(table, options, reading, known_coverage), options, resume, scope)
 
 
 @dataclass(frozen=True)

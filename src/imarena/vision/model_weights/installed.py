@@ -96,8 +96,7 @@ def weights_folder(name: str, feature: str) -> Path:
 
 def installed_names() -> list[str]:
     """The names that are installed, sorted."""
-    root = weights_root()
-    return sorted(path.parent.parent.name for path in root.glob(f"*/{_MANIFEST.as_posix()}"))
+    return sorted(path.parent.parent.name for path in weights_root().glob(f"*/{_MANIFEST.as_posix()}"))
 
 
 def read_weights_manifest(folder: Path) -> WeightsManifest:

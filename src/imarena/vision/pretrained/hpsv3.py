@@ -108,8 +108,7 @@ class HpsV3:
             "image_grid_thw": patches["image_grid_thw"],
         }
         if "mm_token_type_ids" in inspect.signature(self._backbone.forward).parameters:
-            image_id = self._tokenizer.convert_tokens_to_ids(PLACE)
-            inputs["mm_token_type_ids"] = (tokens["input_ids"] == image_id).int()
+            inputs["mm_token_type_ids"] = (tokens["input_ids"] == self._tokenizer.convert_tokens_to_ids(PLACE)).int()
         inputs = {name: value.to(self._device) for name, value in inputs.items()}
         return {**inputs, "pixel_values": patches["pixel_values"].to(self._device, self._dtype)}
 

@@ -145,8 +145,7 @@ def _opened(image: Any) -> Any:
         return image
     from PIL import Image
 
-    opened = Image.open(io.BytesIO(image))
-    return opened.convert("RGB")
+    return Image.open(io.BytesIO(image)).convert("RGB")
 
 
 def _content_text(content: Any) -> str:

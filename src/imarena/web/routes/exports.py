@@ -190,8 +190,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     def rows() -> Iterator[list[object]]:
         for _, identity in select_items(arena, caller, query):
             item = arena.voting.records.item(identity)
-            values = {name: getattr(item, name) for name in names[:-1]}
-            yield [*values.values(), counts.get(item.item_id, 0)]
+            yield [*(getattr(item, name) for name in names[:-1]), counts.get(item.item_id, 0)]
 
     return table_file(names, rows(), query.format, "items")
 
@@ -231,8 +230,7 @@ def export_votes(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
-    rows = vote_rows(_workspace(request, campaign_id), campaign_id)
-    return table_file(VOTE_COLUMNS, rows, format, "votes")
+    return table_file(VOTE_COLUMNS, vote_rows(_workspace(request, campaign_id), campaign_id), format, "votes")
 
 
 @router.get("/ratings", **ROUTE)
@@ -240,8 +238,7 @@ def export_ratings(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live rating, one row per criterion: the table that `imarena agree --from` reads."""
-    rows = rating_rows(_workspace(request, campaign_id), campaign_id)
-    return table_file(RATING_COLUMNS, rows, format, "ratings")
+    return table_file(RATING_COLUMNS, rating_rows(_workspace(request, campaign_id), campaign_id), format, "ratings")
 
 
 @router.get("/agreement", **ROUTE)
