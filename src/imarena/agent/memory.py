@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ class Memory:
 
     async def edit(self, number: int, editor: Editor, request: EditRequest) -> EditResult:
         """Make edit number `number`. An editor that itself makes several steps stores them under this one."""
-        call = _call("edit", number, request.instruction, request.seed, _hashes(request.sources))
+        call = _call("edit", number, request.instruction, request.seed, [sha256_hex(data) for data in request.sources])
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
             return await resumable.go_on(request, _Under(self.journal, call))
@@ -126,10 +126,6 @@ class _Under:
 
 def _call(*parts: object) -> str:
     return content_id("call", *parts)
-
-
-def _hashes(pictures: Sequence[bytes]) -> list[str]:
-    return [sha256_hex(data) for data in pictures]
 
 
 def _timed(started: float, answer: Any) -> JsonDict:

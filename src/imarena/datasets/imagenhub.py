@@ -141,7 +141,7 @@ def _item(
             sources = (intake.keep(folder.read_bytes(name), name=name),)
         except UserError as error:
             return Skip(name, uid, first_line(error))
-    elif _edits(dataset):
+    elif dataset.lower().endswith(("_ie", "_editing")):
         return Skip(file, uid, f"input/{uid} is not there")
     before = fields.get("source_global_caption")
     return Item(
@@ -152,10 +152,6 @@ def _item(
         task=dataset.removeprefix(f"{SOURCE}/"),
         provenance={"benchmark": "ImagenHub", **({"source_caption": before} if isinstance(before, str) else {})},
     )
-
-
-def _edits(dataset: str) -> bool:
-    return dataset.lower().endswith(("_ie", "_editing"))
 
 
 def _outputs(

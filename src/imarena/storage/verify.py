@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, select, update
 
 from imarena.core import Progress, first_line
 from imarena.core.records import ImageRef, Item, Output, now
@@ -228,18 +228,12 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         else:
             yield Finding("changed_blob", sha256, f"its bytes have another hash{naming(sha256)}")
         if len(good) >= _HASH_BATCH:
-            _remember(workspace, good)
+            _mark(workspace, good)
             good = []
     restart_deep(workspace)
 
 
-def _remember(workspace: Workspace, hashes: list[str]) -> None:
-    if hashes:
-        with writing(workspace.store.engine) as connection:
-            _mark(connection, hashes)
-
-
-def _mark(connection: Connection, hashes: list[str]) -> None:
-    connection.execute(
-        update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
-    )
+def _mark(workspace: Workspace, hashes: list[str]) -> None:
+    marks = update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
+    with writing(workspace.store.engine) as connection:
+        connection.execute(marks)

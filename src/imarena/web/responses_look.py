@@ -149,13 +149,9 @@ def output_out(
         picture=output_picture(arena, output),
         scores=view.scores.get(output.output_id, {}),
         ratings=view.ratings.get(output.output_id, {}),
-        issues=issues if with_notes else [_wordless(issue) for issue in issues],
+        issues=issues if with_notes else [issue.model_copy(update={"note": ""}) for issue in issues],
         steps=[_step(arena, output.output_id, number, step) for number, step in enumerate(steps)],
     )
-
-
-def _wordless(issue: wire_look.IssueOut) -> wire_look.IssueOut:
-    return issue.model_copy(update={"note": ""})
 
 
 _FIELDS = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")

@@ -223,7 +223,7 @@ def _read_model(
                 item_id=item_id,
                 editor=model,
                 image=image,
-                origin=Origin(source=SOURCE, file=name, row=_key(key, model)),
+                origin=Origin(source=SOURCE, file=name, row=canonical_json([key, model])),
             )
         except BAD_ROW as error:
             yield Skip(name, "", one_line(error))
@@ -234,7 +234,3 @@ def _read_model(
 def _preference(path: Path) -> tuple[int, str]:
     suffix = path.suffix.lower()
     return (_SUFFIXES.index(suffix) if suffix in _SUFFIXES else len(_SUFFIXES), path.name)
-
-
-def _key(key: str, model: str) -> str:
-    return canonical_json([key, model])

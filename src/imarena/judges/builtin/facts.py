@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core import Floats
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Frame, Region, blocks, measure_artefacts, structure_change
+from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts, structure_change
 
 _FINE = 32
 _TOP = 0.003
@@ -102,13 +102,10 @@ def _apart(difference: Difference) -> tuple[float, float]:
     around = (far > 0) & (near == 0)
     if not around.any():
         return 0.0, 0.0
-    middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in _frames(difference)]
+    frames = (difference.source, difference.output)
+    middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in frames]
     before, after = (float(np.linalg.norm(middle - other)) for middle, other in middles)
     return before, after
-
-
-def _frames(difference: Difference) -> tuple[Frame, Frame]:
-    return difference.source, difference.output
 
 
 def _texture_inside(difference: Difference) -> float:
