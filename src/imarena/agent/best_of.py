@@ -98,11 +98,11 @@ class BestOf:
             best = next((attempt.result for attempt in tries if attempt.result.status is Status.OK), tries[0].result)
         if best.image is None:
             return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
-        chosen: JsonDict = {
+        last_step: JsonDict = {
             "stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n,
             **completion.to_json(),
         }  # fmt: skip
-        return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
+        return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, last_step))
 
     async def _try(self, memory: Memory, request: EditRequest, number: int) -> "_Try":
         seed = None if request.seed is None else request.seed + 1000 * number

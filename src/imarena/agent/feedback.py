@@ -44,11 +44,11 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
     """
     done = tuple((restore_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
     furthest = max((share for _, share in done), default=0.0)
-    lacking = [(clause, share) for clause, share in done if share < _NOT_DONE]
+    open_clauses = [(clause, share) for clause, share in done if share < _NOT_DONE]
     untouched = sum(1 for _, share in done if share < _UNTOUCHED)
-    if lacking:
-        missing = tuple(clause for clause, _ in lacking)
-        overlooked = tuple(clause for clause, share in lacking if share <= furthest / 2)
+    if open_clauses:
+        missing = tuple(clause for clause, _ in open_clauses)
+        overlooked = tuple(clause for clause, share in open_clauses if share <= furthest / 2)
         return Feedback(_lacking_comment(verdict, instruction, missing), missing, overlooked, untouched, done)
     comments = list(dict.fromkeys(_comments(verdict.reasons)))
     weakest = min(verdict.scores, key=lambda name: verdict.scores[name], default="")

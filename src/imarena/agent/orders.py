@@ -32,14 +32,14 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The orders that contain these clauses; none if that is all orders, or no clause is known."""
     bare_clauses = frozenset(remove_quote_marks(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
-        chosen = tuple(
+        matches = tuple(
             order
             for order in orders
             if bare_clauses & {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
         )
-        if bare_clauses and len(chosen) >= len(bare_clauses):
-            return chosen if len(chosen) < len(orders) else ()
-    return chosen if len(chosen) < len(orders) else ()
+        if bare_clauses and len(matches) >= len(bare_clauses):
+            return matches if len(matches) < len(orders) else ()
+    return matches if len(matches) < len(orders) else ()
 
 
 def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:

@@ -140,8 +140,8 @@ def vote_disagreements(
         for dimension, counts in cast.get(pair, {}).items():
             if covers is None or dimension in covers:
                 by_judge.setdefault(judge, []).append(_disagreement(judge, dimension, pair, answers, counts))
-    stated = confidence or {}
-    return [each for rows in by_judge.values() for each in _with_certainty(rows, answers_by_pair, stated)]
+    confidences = confidence or {}
+    return [each for rows in by_judge.values() for each in _with_certainty(rows, answers_by_pair, confidences)]
 
 
 def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter[str]]]:
@@ -188,8 +188,8 @@ def _with_certainty(
     if any(gap is not None for gap in gaps):
         ranks = _ranks(np.array([0.0 if gap is None else gap for gap in gaps]))
     for number, row in enumerate(rows):
-        stated = confidence.get((row.judge, row.outputs[0], row.outputs[1]))
-        certainty = float(ranks[number]) if ranks is not None else stated
+        confident = confidence.get((row.judge, row.outputs[0], row.outputs[1]))
+        certainty = float(ranks[number]) if ranks is not None else confident
         size = row.size * (1.0 if certainty is None else certainty)
         yield replace(row, size=round(size, 9), certainty=certainty)
 

@@ -77,18 +77,18 @@ def match_scores(
         scored = (judge, own[row] if own else None, key)
         if first_rows.setdefault(scored, row) != row:
             _refuse_repeat(scores, row, first_rows[scored], keys)
-        met = False
+        rated = False
         for theirs in [own[row]] if own and "criterion" in keys else criteria:
             marks = people.get((theirs, key))
             if marks is None:
                 continue
-            met = True
+            rated = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in groups)
             human = float(round_values(np.mean(sorted(value for _, value in marks))))
             score = _signed(scores.score[row], judge in lower_is_better)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(marks)))
-        unrated += not met
+        unrated += not rated
     # Sorted, so that the order of rows does not matter, not even for the last bit of a sum.
     matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
     return matches, {"scores_without_rating": unrated}

@@ -322,11 +322,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--reply-s", type=float, default=0.0)
     parser.add_argument("--api-key", default=None)
     parser.add_argument("--urls", action="store_true", help="OpenAI's endpoints answer with addresses")
-    chosen = parser.parse_args(arguments)
-    faults = ImageFaults(parse_rates(chosen.fault, ImageFault), seed=chosen.seed)
+    options = parser.parse_args(arguments)
+    faults = ImageFaults(parse_rates(options.fault, ImageFault), seed=options.seed)
     asyncio.run(
         serve_until_interrupted(
-            FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port)
+            FakeImages(faults, reply_s=options.reply_s, api_key=options.api_key, urls=options.urls, port=options.port)
         )
     )
 

@@ -168,7 +168,7 @@ class FakeServer(ListeningServer):
 def completion(query: ChatQuery, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:
     """A chat completion object with all the fields that clients read."""
     prompt = (len(query.system) + len(query.text)) // 4 + 300 * len(query.images)
-    written = max(1, len(text or refusal or "") // 4)
+    reply_tokens = max(1, len(text or refusal or "") // 4)
     message = {"role": "assistant", "content": text, "refusal": refusal}
     return {
         "id": f"chatcmpl-{digest[:24]}",
@@ -176,7 +176,7 @@ def completion(query: ChatQuery, text: str | None, digest: str, *, refusal: str 
         "created": int(time.time()),
         "model": query.model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
+        "usage": {"prompt_tokens": prompt, "completion_tokens": reply_tokens, "total_tokens": prompt + reply_tokens},
     }
 
 

@@ -106,10 +106,10 @@ async def download_file(
     """
     connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
     timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
-    sent = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
+    base = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
     jar = aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=sent, cookie_jar=jar) as session:
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=base, cookie_jar=jar) as session:
             data, final, wait_s = await _follow(
                 session, url, max_bytes, headers or {}, allow_loopback=allow_loopback, follow=follow
             )

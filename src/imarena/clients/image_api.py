@@ -156,8 +156,8 @@ class ImageClient:
     def _address(self, route: Route, path: str) -> URL | None:
         base = URL(route.url)
         if path.startswith(("http://", "https://")):
-            whole = URL(path)
-            return whole if whole.origin() == base.origin() else None
+            url = URL(path)
+            return url if url.origin() == base.origin() else None
         return endpoint_url(route.url, path.lstrip("/"))
 
     def _priced(self, result: ImageAnswer) -> Usage:

@@ -31,8 +31,8 @@ class ObjectPools:
         """
         pools = self
         if turn.object is not None:
-            gone = turn.type in ("subject_remove", "subject_replace") or new_name not in (None, turn.object)
-            left = tuple(name for name in self.available if not (gone and name == turn.object))
+            leaves = turn.type in ("subject_remove", "subject_replace") or new_name not in (None, turn.object)
+            left = tuple(name for name in self.available if not (leaves and name == turn.object))
             unchanged = tuple(name for name in self.unchanged if name != turn.object)
             pools = replace(pools, available=left, unchanged=unchanged)
         for name in (turn.new_object, new_name):

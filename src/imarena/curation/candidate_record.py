@@ -39,10 +39,10 @@ def explain_shortage(
     advice = f"smaller than {long_side} pixels (long side); lower the limit with --min-long-side N"
     if small == len(records):
         return f"the only candidate is {advice}" if small == 1 else f"all {small} candidates are {advice}"
-    chosen = sum(record.outcome == "pooled" for record in records)
+    n_pooled = sum(record.outcome == "pooled" for record in records)
     copies = [record for record in records if record.outcome == "duplicate" and record.score is not None]
-    verb = "was chosen" if copies and not chosen else "were chosen" if copies else "reached the threshold"
-    why = f"only {chosen} of {pool} images {verb}" if chosen else f"no image {verb}"
+    verb = "was chosen" if copies and not n_pooled else "were chosen" if copies else "reached the threshold"
+    why = f"only {n_pooled} of {pool} images {verb}" if n_pooled else f"no image {verb}"
     parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records, task)]
     if small:
         parts.append(f"{small} of {counted(len(records), 'candidate')} {'is' if small == 1 else 'are'} {advice}")

@@ -141,9 +141,9 @@ class LocalLibrary:
                         connection.commit()
                 if progress:
                     progress(f"images of {self._name}", at + 1, len(entries))
-            gone = stored.keys() - {entry.key for entry in entries}
-            connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
-            connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
+            removed_keys = stored.keys() - {entry.key for entry in entries}
+            connection.executemany(_FORGET_WORDS, [(key,) for key in removed_keys])
+            connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in removed_keys])
             connection.commit()
             if self._vectors is not None:
                 self._vectors.build(connection, progress)

@@ -84,25 +84,25 @@ class CurationLoop:
         brief, settings = self._brief, self._settings
         if not brief.english and not self._tools.mind.reads_all_languages and not brief.request.keywords:
             return self._result((), 0, "the instruction is not in English, and no model was given that reads it")
-        chosen: list[CandidateRecord] = []
+        pool: list[CandidateRecord] = []
         number = 0
         limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are never changed
         while number < limit:
             number += 1
             queries = await self._plan(number)
             if not queries:
-                return self._result(chosen, number, "the instruction gives no words to search for")
+                return self._result(pool, number, "the instruction gives no words to search for")
             empty, new = await self._search(number, queries)
             for result, query in new:
                 await self._examine(number, result, query)
-            chosen = self._choose()
-            if len(chosen) >= settings.pool:
-                return self._result(chosen, number)
+            pool = self._choose()
+            if len(pool) >= settings.pool:
+                return self._result(pool, number)
             if number < limit:
                 self._memory.append(await self._reflect(number, empty))
         least = least_long_side(settings, brief.needs)
         why = explain_shortage(tuple(self._records.values()), settings.pool, number, least, brief.request.task)
-        return self._result(chosen, number, why)
+        return self._result(pool, number, why)
 
     # ------------------------------------------------------------------ single steps
 
@@ -229,25 +229,25 @@ class CurationLoop:
         For equal scores, images whose description (or else file name) names the instruction's things come first.
         """
         settings = self._settings
-        mine = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
-        chosen: list[CandidateRecord] = []
+        index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        pool: list[CandidateRecord] = []
         above = [each for each in self._scored.values() if (each[0].score or 0.0) >= settings.threshold]
         for record, _, fingerprint in sorted(above, key=lambda each: self._order(each[0])):
-            near = mine.search(fingerprint) or self._tools.benchmark(fingerprint)
+            near = index.search(fingerprint) or self._tools.benchmark(fingerprint)
             if near:
                 why = f"near-duplicate of {near[0].key} (likeness {near[0].likeness:.2f})"
                 self._keep(replace(record, outcome="duplicate", reason=why))
                 continue
-            alike = [other for other in chosen if caption_similarity(other.caption, record.caption)
+            close = [other for other in pool if caption_similarity(other.caption, record.caption)
                      >= settings.caption_similarity]  # fmt: skip
             flags = (
-                (*record.flags, "similar_caption") if alike and "similar_caption" not in record.flags else record.flags
+                (*record.flags, "similar_caption") if close and "similar_caption" not in record.flags else record.flags
             )
             record = replace(record, outcome="pooled", flags=flags)  # noqa: PLW2901
-            mine.add(f"{record.found.source}/{record.found.key}", fingerprint)
+            index.add(f"{record.found.source}/{record.found.key}", fingerprint)
             self._keep(record)
-            chosen.append(record)
-        return chosen
+            pool.append(record)
+        return pool
 
     def _order(self, record: CandidateRecord) -> tuple[float, int, str]:
         result = record.found
@@ -296,8 +296,8 @@ class CurationLoop:
         self._failures.append(text)
         self._journal.note(call, JournalEntry({**step, "failed": text, "retriable": error.retriable}, ok=False))
 
-    def _result(self, chosen: Sequence[CandidateRecord], rounds: int, review: str = "") -> CurationResult:
+    def _result(self, pool: Sequence[CandidateRecord], rounds: int, review: str = "") -> CurationResult:
         return CurationResult(
-            self._brief, tuple(chosen[: self._settings.pool]), tuple(self._records.values()), tuple(self._memory),
+            self._brief, tuple(pool[: self._settings.pool]), tuple(self._records.values()), tuple(self._memory),
             rounds, review, tuple(dict.fromkeys(self._failures)), self._cost_usd,
         )  # fmt: skip

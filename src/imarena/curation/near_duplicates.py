@@ -76,9 +76,9 @@ class DuplicateIndex:
             other = Fingerprint(self._hashes[at], self._thumbs[at])
             crop, mirrored = variant % len(CROPS), variant >= len(CROPS)
             pair = (other, fingerprint) if reverse else (fingerprint, other)
-            alike, local = compare_thumbs(*pair, crop, mirrored=mirrored)
-            if alike >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < alike):
-                best[at] = NearDuplicate(self._keys[at], distance, round(alike, 3))
+            score, local = compare_thumbs(*pair, crop, mirrored=mirrored)
+            if score >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < score):
+                best[at] = NearDuplicate(self._keys[at], distance, round(score, 3))
         return sorted(best.values(), key=lambda near: (-near.likeness, near.key))
 
 

@@ -60,8 +60,8 @@ class Scored:
 def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]) -> Reflection:
     """Without a model: count the requirements that were not met, and the things that were seen instead."""
     names = [requirement.name for requirement in brief.requirements]
-    lacking = Counter(name for each in below for name in each.score.missing)
-    missing = tuple(name for name in names if not below or lacking[name] >= _OFTEN * len(below))
+    lacks = Counter(name for each in below for name in each.score.missing)
+    missing = tuple(name for name in names if not below or lacks[name] >= _OFTEN * len(below))
     kinds = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
     counts = Counter(
         label

@@ -56,8 +56,8 @@ class TextVectors:
         model = self._embedder.version
         texts = {sha256_hex(text.encode()): text for text in _texts(connection).values()}
         stored = connection.execute("SELECT content, model FROM vectors").fetchall()
-        gone = [(content, of) for content, of in stored if of != model or content not in texts]
-        connection.executemany("DELETE FROM vectors WHERE content = ? AND model = ?", gone)
+        outdated = [(content, of) for content, of in stored if of != model or content not in texts]
+        connection.executemany("DELETE FROM vectors WHERE content = ? AND model = ?", outdated)
         missing = sorted(texts.keys() - {content for content, of in stored if of == model})
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]

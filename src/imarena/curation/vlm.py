@@ -52,11 +52,11 @@ class ChatMind:
         fields, note = read_fields(answer)
         entries = fields.get("queries")
         queries = [_query(entry) for entry in entries] if isinstance(entries, list) else []
-        chosen = tuple({query.text: query for query in queries if query.text}.values())[:number]
-        if not chosen:
+        plan = tuple({query.text: query for query in queries if query.text}.values())[:number]
+        if not plan:
             rules = await self._rules.plan(brief, memory, number)
             return PlannedQueries(rules.queries, note or "the reply holds no queries; rules were used", _cost(answer))
-        return PlannedQueries(chosen, note, _cost(answer))
+        return PlannedQueries(plan, note, _cost(answer))
 
     async def caption(self, candidate: Candidate) -> Caption:
         """A dense caption by the model."""

@@ -269,9 +269,9 @@ def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item 
             provenance={"benchmark": "ImagenHub"},
             origin=Origin(source=index.dataset, row=uid),
         )
-        placed = index.place_item(item, "", uid)
-        if isinstance(placed, Item):
-            yield placed
+        entry = index.place_item(item, "", uid)
+        if isinstance(entry, Item):
+            yield entry
     item_id = index.item_id(uid)
     if item_id is not None and index.output_id(uid, editor) is None:
         output = Output(item_id=item_id, editor=editor, origin=Origin(source=index.dataset, row=f"{uid}/{editor}"))

@@ -32,8 +32,8 @@ def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item
     `keep` stores encoded bytes under a name and returns the reference. `keys` selects entries, for example
     `DEMO_KEYS`; the default is all.
     """
-    chosen = entries() if keys is None else tuple(entry_of(key) for key in keys)
-    for entry in chosen:
+    selection = entries() if keys is None else tuple(entry_of(key) for key in keys)
+    for entry in selection:
         yield _item(entry, keep)
 
 

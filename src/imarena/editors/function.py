@@ -69,8 +69,8 @@ class FunctionEditor:
             )
         if result is None:
             return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
-        what = type(result).__name__
-        return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
+        kind = type(result).__name__
+        return EditResult(Status.INVALID_IMAGE, error=f"The function returned {kind}; give bytes, an image or a result")
 
     def raised(self, error: BaseException) -> str:
         """An exception from the view of the function's author: what, and where in their file (else where at all)."""

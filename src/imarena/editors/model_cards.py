@@ -70,7 +70,7 @@ def model_cards() -> dict[str, ModelCard]:
     return cards
 
 
-def read_cards(text: str, where: str) -> list[ModelCard]:
+def read_cards(text: str, file: str) -> list[ModelCard]:
     """The cards of one file: `all` holds the shared fields, `models` one table per model."""
     raw = yaml.safe_load(text)
     cards: list[ModelCard] = []
@@ -83,7 +83,7 @@ def read_cards(text: str, where: str) -> list[ModelCard]:
         except ValidationError as error:
             problem = error.errors()[0]
             field = ".".join(str(part) for part in problem["loc"])
-            raise UserError(f"{where}: {entry.get('name')}: {field}: {problem['msg']}.") from error
+            raise UserError(f"{file}: {entry.get('name')}: {field}: {problem['msg']}.") from error
     return cards
 
 

@@ -44,9 +44,9 @@ class PicturePrice(Noun):
             "megapixel": ("usd_per_megapixel",),
             "token": ("usd_per_image", "input_usd_per_million", "output_usd_per_million"),
         }[self.unit]
-        lacking = [name for name in required if getattr(self, name) is None]
-        if lacking:
-            raise ValueError(f"a price by the {self.unit} needs {', '.join(lacking)}")
+        missing = [name for name in required if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"a price by the {self.unit} needs {', '.join(missing)}")
         return self
 
     def per_image(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> float:

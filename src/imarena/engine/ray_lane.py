@@ -136,7 +136,7 @@ class RayLane(Generic[Q, A]):
         except self._ray.exceptions.RayError as error:
             raise self._death(error, "the Ray actor did not start") from error
 
-    def _death(self, error: BaseException, what: str) -> BaseException:
+    def _death(self, error: BaseException, task: str) -> BaseException:
         """Return `WorkerDied`, unless the code that the actor ran raised the error: then the actor is still alive.
 
         Ray has no common class for the end of a worker: one that is killed for memory, one whose machine ended and one
@@ -146,7 +146,7 @@ class RayLane(Generic[Q, A]):
         raised = isinstance(error, kinds.RayTaskError) and not isinstance(
             error, kinds.RayActorError | kinds.ObjectLostError
         )
-        return error if raised else WorkerDied(f"{what}: {first_line(error)}")
+        return error if raised else WorkerDied(f"{task}: {first_line(error)}")
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. Its questions are answered by then, or nobody waits for them."""

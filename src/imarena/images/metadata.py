@@ -199,8 +199,8 @@ def _end_of_blocks(data: bytes, at: int) -> int:
 
 def _strip_bmp(data: bytes, _: int) -> bytes:
     """A BMP file has no metadata, but bytes after its declared length are cut off."""
-    stated = struct.unpack_from("<I", data, 2)[0]
-    return data[:stated] if struct.unpack_from("<I", data, 10)[0] < stated < len(data) else data
+    size = struct.unpack_from("<I", data, 2)[0]
+    return data[:size] if struct.unpack_from("<I", data, 10)[0] < size < len(data) else data
 
 
 def _strip_tiff(data: bytes, _: int) -> bytes:

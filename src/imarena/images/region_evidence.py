@@ -80,8 +80,8 @@ def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
         raise _unreadable(evidence, "masks") from error
 
 
-def _unreadable(evidence: Evidence, what: str) -> UserError:
+def _unreadable(evidence: Evidence, noun: str) -> UserError:
     return UserError(
-        f"The evidence '{evidence.kind}' by {evidence.tool} holds no {what} that can be read.",
+        f"The evidence '{evidence.kind}' by {evidence.tool} holds no {noun} that can be read.",
         hint="docs/guide/write-your-own-judge.md shows their form.",
     )

@@ -41,28 +41,28 @@ def draft_chain(contents: SceneContents, settings: ChainSettings, key: str) -> D
     The same contents, settings and key draw the same chain. Never send a word that the draft refuses.
     """
     random = Random(f"{settings.seed}:{key}")
-    state, used = ChainState.of(contents), set[EditType]()
+    state, used_types = ChainState.of(contents), set[EditType]()
     turns: list[ObjectTurn] = []
     instructions: list[str] = []
     for _ in range(settings.turns):
-        kind, draft = _next_draft(state, used, random, settings.language)
+        kind, draft = _next_draft(state, used_types, random, settings.language)
         turn = draft.filled((yield state, draft))
         if turn.type != kind:
             turn = turn.model_copy(update={"instead_of": kind})
         instructions.append(instruction_text(state, turn))
         state = state.after(turn)
         turns.append(state.pools.written_to(turn))
-        used.add(turn.type)
+        used_types.add(turn.type)
     return WrittenChain(tuple(turns), tuple(instructions))
 
 
 def _next_draft(
-    state: ChainState, used: set[EditType], random: Random, language: TextLanguage
+    state: ChainState, used_types: set[EditType], random: Random, language: TextLanguage
 ) -> tuple[EditType, TurnDraft]:
     """The drawn type and its draft, or a draft of `subject_add` if the type does not fit the scene."""
-    unused = [kind for kind in EDIT_TYPES if kind not in used]
+    unused = [kind for kind in EDIT_TYPES if kind not in used_types]
     if not unused:
-        used.clear()
+        used_types.clear()
         unused = list(EDIT_TYPES)
     kind: EditType = "subject_add" if not state.objects else unused[random.randrange(len(unused))]
     draft = draft_turn(state, kind, random, language) or draft_turn(state, "subject_add", random, language)

@@ -106,8 +106,8 @@ def _json(value: object) -> str:
     try:
         _JSON.validate_python(dict(value))
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"][:1])
-        return f"['{where}'] is {_repr(value.get(where))}, which JSON cannot hold"
+        name = ".".join(str(part) for part in error.errors()[0]["loc"][:1])
+        return f"['{name}'] is {_repr(value.get(name))}, which JSON cannot hold"
     return ""
 
 

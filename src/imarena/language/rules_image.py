@@ -139,14 +139,14 @@ def read_style(clause: str) -> Edit | None:
     )
     if style and toned:
         return Edit(EditKind.STYLE, target="image", value=style, whole_image=True)
-    whole = re.match(rf"^{_CHANGE}\s+(?:the |this |that |entire |whole )*{_IMAGE}\b(?!'s)", clause)
+    match = re.match(rf"^{_CHANGE}\s+(?:the |this |that |entire |whole )*{_IMAGE}\b(?!'s)", clause)
     if styled and (style or "style" in clause):
         return Edit(EditKind.STYLE, target="image", value=style or clause[styled.start() :], whole_image=True)
-    if style and whole and re.search(r"\b(?:into|to|as|like|look|in|a|an|be)\b", clause[whole.end() :] + " be"):
+    if style and match and re.search(r"\b(?:into|to|as|like|look|in|a|an|be)\b", clause[match.end() :] + " be"):
         return Edit(EditKind.STYLE, target="image", value=style, whole_image=True)
     ambience = next((w for w in phrase_words(clause) if w in lexicon().ambience), "")
     if ambience and (
-        whole
+        match
         or re.match(
             rf"^{_CHANGE}\s+(?:the )?(?:season|time of day|weather|day|night|lighting|summer|"
             rf"winter)\b",

@@ -89,13 +89,13 @@ def apply_damage(
     draws = rng.random((1, 1, 1, 4), dtype=np.float32)
     places = rng.random((1, TRIES, PLACE_DRAWS), dtype=np.float32)
     if rule.reach == "patch":
-        where = choose_places(pixels, edit, rule.area, places)
+        place_mask = choose_places(pixels, edit, rule.area, places)
     else:
-        where = np.ones_like(edit) if everywhere else 1.0 - edit
+        place_mask = np.ones_like(edit) if everywhere else 1.0 - edit
     other_pixels = pixels[:, :, ::-1] if other is None else other[None].astype(np.float32) / np.float32(255)
     noise = rng.standard_normal(pixels.shape, dtype=np.float32)
     amount = np.full((1, 1, 1, 1), rule.amount(level), np.float32)
-    damaged = do_damage(kind, DamageInput(pixels, amount, draws, where, noise, other_pixels))
+    damaged = do_damage(kind, DamageInput(pixels, amount, draws, place_mask, noise, other_pixels))
     return np.asarray(np.round(damaged[0] * 255), np.uint8)
 
 
@@ -156,7 +156,7 @@ def choose_places(image: Array, region: Array, area: tuple[float, float], draws:
         gain = xp.sum(shape * detail, axis=(1, 2)) / size
         merits.append(xp.clip(gain, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt)
     best = xp.argmax(xp.stack(merits, 1), 1)
-    chosen = draws[numbering(image, xp), best]
+    best_draws = draws[numbering(image, xp), best]
     ones = xp.ones_like(image[..., 0])
-    full = _shape(chosen, area, xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0, (height, width), xp)
+    full = _shape(best_draws, area, xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0, (height, width), xp)
     return full[..., None] * (1.0 - region)

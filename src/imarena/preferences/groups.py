@@ -148,19 +148,19 @@ def choose_thresholds(
     scored: Sequence[GroupScores], rule: TaskRule, rules: TaskRules
 ) -> dict[RegionName, ChosenThreshold]:
     """The thresholds of a task's regions, and the origin of each."""
-    chosen: dict[RegionName, ChosenThreshold] = {}
+    thresholds: dict[RegionName, ChosenThreshold] = {}
     for region in rule.regions():
         published = rule.thresholds.get(region)
         if published is not None:
-            chosen[region] = ChosenThreshold(published)
+            thresholds[region] = ChosenThreshold(published)
             continue
         values = [each[region] for group in scored if group.status == "ok" for each in group.z.values()]
         if not values:
             continue
         shares = rules.quantiles
         failure, elite = np.quantile(values, [min(shares.failure, shares.elite), shares.elite]).tolist()
-        chosen[region] = ChosenThreshold(TierThresholds(elite=elite, failure=failure), shares, len(values))
-    return chosen
+        thresholds[region] = ChosenThreshold(TierThresholds(elite=elite, failure=failure), shares, len(values))
+    return thresholds
 
 
 def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierThresholds]) -> Tier:
@@ -243,13 +243,13 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()
-    chosen: dict[str, Mapping[RegionName, ChosenThreshold]] = {}
+    by_task: dict[str, Mapping[RegionName, ChosenThreshold]] = {}
     for task in sorted({group.task for group in groups}):
         rule = rules.rule(task)
         of_task = [group for group in groups if group.task == task]
         scored = [score_group(group, rule) for group in of_task]
-        chosen[task] = choose_thresholds(scored, rule, rules)
-        thresholds = {region: threshold.tiers for region, threshold in chosen[task].items()}
+        by_task[task] = choose_thresholds(scored, rule, rules)
+        thresholds = {region: threshold.tiers for region, threshold in by_task[task].items()}
         for each in scored:
             skipped.update(each.group.failures)
             ties += identical_ties(each.group)
@@ -260,7 +260,7 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
             skipped["no_clear_winner"] += not new_pairs
             pairs += new_pairs
     pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))
-    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, chosen)
+    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, by_task)
 
 
 def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:

@@ -151,9 +151,9 @@ def may_prefetch(standing: RaterStanding) -> bool:
 # ---------------------------------------------------------------- tasks for one rater
 
 
-def fixed_chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
+def fixed_chance(campaign_id: str, rater_id: str, done: int, event: str) -> float:
     """Return a number in [0, 1) that depends only on the past: asking again does not roll the dice again."""
-    return int(sha256_hex(f"{what}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
+    return int(sha256_hex(f"{event}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
 
 
 def gold_due(plan: CampaignPlan, campaign_id: str, rater_id: str, done: int) -> bool:

@@ -69,8 +69,8 @@ def restrict_to_models(models: Sequence[int]) -> Strategy:
     """Ask only battles of these (new) models, to place them with few votes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
-        chosen = np.isin(pool.left, models) | np.isin(pool.right, models)
-        return np.broadcast_to(chosen.astype(np.float64), pool.asked.shape)
+        mask = np.isin(pool.left, models) | np.isin(pool.right, models)
+        return np.broadcast_to(mask.astype(np.float64), pool.asked.shape)
 
     return factor
 

@@ -64,12 +64,12 @@ def choose_campaign_items(plan: CampaignPlan, items: Iterable[CandidateItem]) ->
         )
         if matches:
             strata[item.task or "", item.topic or ""].append(item.item_id)
-    chosen = []
+    ids = []
     for key in sorted(strata):
         members = sorted(strata[key])
         random.Random(f"{plan.seed}:{key}").shuffle(members)
-        chosen += members[: plan.per_stratum]
-    return chosen
+        ids += members[: plan.per_stratum]
+    return ids
 
 
 def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:

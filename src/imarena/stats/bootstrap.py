@@ -162,5 +162,5 @@ def paired_bootstrap(
         value = statistic(first) - statistic(second)
         samples = resampled_rows(np.arange(n), rounds, seed)
         draws = np.array([statistic(first[rows]) - statistic(second[rows]) for rows in samples])
-    what = f"pairs, {rounds} rounds, seed {seed}"
-    return with_interval(Figure(name, value, n, method), draws, confidence, what=what)
+    method_text = f"pairs, {rounds} rounds, seed {seed}"
+    return with_interval(Figure(name, value, n, method), draws, confidence, what=method_text)

@@ -101,8 +101,8 @@ class Ratings:
         """For each rating, the number of equal other ratings of its unit: (N,)."""
         values, category = self.categories()
         cells = self.unit * max(len(values), 1) + category
-        _, where, counts = np.unique(cells, return_inverse=True, return_counts=True)
-        return np.asarray(counts[where] - 1, dtype=np.int64)
+        _, inverse, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        return np.asarray(counts[inverse] - 1, dtype=np.int64)
 
     def means_of_others(self) -> FloatArray:
         """For each rating, the rounded mean of the other ratings of its unit; NaN if there are none: (N,)."""

@@ -138,7 +138,7 @@ def sample_figures(
     `lower_is_better`, scores must be negated, and best of k is negated back.
     """
     ratios = {name: _ratios(samples, ks, items, -1.0 if lower_is_better else 1.0) for name, samples in models.items()}
-    figures = iter(_with_intervals([ratio for some in ratios.values() for ratio in some], items, rounds, seed, level))
+    figures = iter(_with_intervals([ratio for group in ratios.values() for ratio in group], items, rounds, seed, level))
     rows = []
     for name, samples in models.items():
         pass_at = {k: next(figures) for k in ks}
@@ -205,11 +205,11 @@ def _mean(name: str, method: str, values: FloatArray, item: IntArray, items: int
 
 
 def _per_success(name: str, values: FloatArray, samples: ModelSamples, items: int) -> _Ratio:
-    method, what = "total of all samples / number of successes", name.partition(" ")[0].replace("seconds", "time")
+    method, noun = "total of all samples / number of successes", name.partition(" ")[0].replace("seconds", "time")
     unknown = int(np.isnan(values).sum())
     if unknown:
-        some = "" if unknown == values.size else f" for {unknown} of {values.size} samples"
-        return _undefined(name, method, f"no {what} is stored{some}", items)
+        amount = "" if unknown == values.size else f" for {unknown} of {values.size} samples"
+        return _undefined(name, method, f"no {noun} is stored{amount}", items)
     if samples.success is None or not samples.success.any():
         return _undefined(name, method, NO_THRESHOLD if samples.success is None else NO_SUCCESS, items)
     item = samples.unit_item[samples.unit]
@@ -233,8 +233,8 @@ def _with_intervals(ratios: Sequence[_Ratio], items: int, rounds: int, seed: int
     top, bottom = (np.column_stack([getattr(ratio, side) for ratio in ratios]) for side in ("top", "bottom"))
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = np.concatenate([(b @ top) / (b @ bottom) for b in resampled_counts(items, rounds, seed)])
-    what = f"items, {rounds} rounds, seed {seed}"
+    method = f"items, {rounds} rounds, seed {seed}"
     return [
-        ratio.figure if ratio.figure.value is None else with_interval(ratio.figure, column, level, what=what)
+        ratio.figure if ratio.figure.value is None else with_interval(ratio.figure, column, level, what=method)
         for ratio, column in zip(ratios, draws.T, strict=True)
     ]

@@ -138,9 +138,9 @@ def invitation_rows(
     engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
 ) -> list[StoredInvitation]:
     """Invitations, newest first, with the number of people who came through each."""
-    mine = guests.c.invitation_id == invitations.c.id
-    people = select(func.count()).where(mine, guests.c.person != _BOUND).scalar_subquery().label("people")
-    bound = select(guests.c.rater_id).where(mine, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
+    of_link = guests.c.invitation_id == invitations.c.id
+    people = select(func.count()).where(of_link, guests.c.person != _BOUND).scalar_subquery().label("people")
+    bound = select(guests.c.rater_id).where(of_link, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
     query = select(invitations, people, bound).order_by(invitations.c.seq.desc()).limit(limit)
     if campaign_id is not None:
         query = query.where(invitations.c.campaign_id == campaign_id)
@@ -189,8 +189,8 @@ def restore_invitation(engine: Engine, identity: str) -> bool:
 
 def is_live_name(connection: Connection, campaign_id: str, name: str) -> bool:
     """Does the campaign have a link with this name that can still be opened?"""
-    mine = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
-    query = select(invitations.c.seq).where(*mine, invitations.c.expires_at >= _later(0))
+    live = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
+    query = select(invitations.c.seq).where(*live, invitations.c.expires_at >= _later(0))
     return connection.execute(query.limit(1)).first() is not None
 
 
@@ -217,14 +217,14 @@ def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> s
     query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
-        used = row is not None and _is_used(connection, row)
+        is_used = row is not None and _is_used(connection, row)
     if row is None:
         return "unknown"
     if row["revoked_at"]:
         return "revoked"
     if row["expires_at"] < _later(0):
         return "expired"
-    if used:
+    if is_used:
         return "used"
     shared = row["max_people"] > 1 and row["person_param"]
     return "no_person" if shared and not params.get(row["person_param"]) else "full"

@@ -95,8 +95,8 @@ class Claims:
         """Extend the claims, from now on."""
         started = _clock()
         with writing(self._engine) as connection:
-            mine = _locked(self._engine, f"owner = {self._mark}")
-            statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {mine}"  # noqa: S608
+            own = _locked(self._engine, f"owner = {self._mark}")
+            statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {own}"  # noqa: S608
             connection.exec_driver_sql(statement, (self._life_s, self.owner))
         self._kept = (started, self.lapses)
 
@@ -106,8 +106,8 @@ class Claims:
             for start in range(0, len(work), PAGE):
                 page = sorted(work[start : start + PAGE])
                 marks = ", ".join([self._mark] * len(page))
-                mine = _locked(self._engine, f"work_id IN ({marks}) AND owner = {self._mark}")
-                connection.exec_driver_sql(f"DELETE FROM claims WHERE {mine}", (*page, self.owner))  # noqa: S608
+                own = _locked(self._engine, f"work_id IN ({marks}) AND owner = {self._mark}")
+                connection.exec_driver_sql(f"DELETE FROM claims WHERE {own}", (*page, self.owner))  # noqa: S608
 
     def _insert(self, connection: Connection, page: Sequence[str]) -> list[str]:
         row = f"({self._mark}, {self._mark}, {self._now} + {self._mark})"
@@ -166,11 +166,11 @@ def drop_expired(engine: Engine) -> None:
         connection.exec_driver_sql(f"DELETE FROM claims WHERE {expired}")  # noqa: S608
 
 
-def _locked(engine: Engine, where: str) -> str:
+def _locked(engine: Engine, condition: str) -> str:
     """The condition, with its rows locked in the order of `take`: otherwise two processes could deadlock."""
     if engine.dialect.name == "sqlite":  # only one writer at a time
-        return where
-    return f'work_id IN (SELECT work_id FROM claims WHERE {where} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
+        return condition
+    return f'work_id IN (SELECT work_id FROM claims WHERE {condition} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
 
 
 def _clock() -> float:

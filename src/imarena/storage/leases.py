@@ -273,8 +273,8 @@ def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
     shape = (*values, "" if lease.address is None else "address")
     statement = _CHANGES.get(shape)
     if statement is None:
-        placed = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
-        conditions = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), placed)
+        slot = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
+        conditions = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), slot)
         names: dict[str, Any] = {name: bindparam(name) for name in values}
         statement = _CHANGES[shape] = PreparedStatement(update(leases).where(*conditions).values(names))
     parameters = {"was_id": lease.assignment_id, "was_state": lease.state}
@@ -285,8 +285,8 @@ def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
 
 def park_task(connection: Connection, campaign_id: str, rater_id: str) -> None:
     """Put the current task aside, so that the rater can hold another."""
-    mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
-    connection.execute(update(leases).where(*mine).values(state="parked"))
+    own = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
+    connection.execute(update(leases).where(*own).values(state="parked"))
 
 
 def last_done(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:

@@ -19,17 +19,17 @@ def join_campaign(connection: Connection, campaign_id: str, rater_id: str, now: 
 
 def memberships(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
     """The campaigns that a rater joined after a position, each with its position, and the total number joined."""
-    mine = participants.c.rater_id == rater_id
-    query = select(participants.c.seq, participants.c.campaign_id).where(mine, participants.c.seq > after)
+    own = participants.c.rater_id == rater_id
+    query = select(participants.c.seq, participants.c.campaign_id).where(own, participants.c.seq > after)
     rows = connection.execute(query.order_by(participants.c.seq).limit(limit))
-    total = connection.execute(select(func.count()).select_from(participants).where(mine)).scalar_one()
+    total = connection.execute(select(func.count()).select_from(participants).where(own)).scalar_one()
     return [(row[0], row[1]) for row in rows], total
 
 
 def change_membership(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
     """Record consent, or pause a rater."""
-    mine = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
-    return connection.execute(update(participants).where(*mine).values(**values)).rowcount == 1
+    own = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
+    return connection.execute(update(participants).where(*own).values(**values)).rowcount == 1
 
 
 RATER_IS_EXCLUDED = exists().where(exclusions.c.rater_id == bindparam("rater"), exclusions.c.lifted_at.is_(None))

@@ -72,14 +72,14 @@ class Store:
         repeated = len(pairs) - sum(map(len, groups.values()))
         if not groups:
             return Added(same=repeated)
-        met: dict[str, int] = {}
+        seqs: dict[str, int] = {}
         by_kind: dict[str, Added] = {}
         with writing(self.engine, durable=durable) as connection:
             self._check_version(connection)
             for kind in KINDS:
                 if kind.record in groups:
-                    by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], met)
-        self._remember(met)
+                    by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], seqs)
+        self._remember(seqs)
         return Added(
             sum(added.new for added in by_kind.values()),
             repeated + sum(added.same for added in by_kind.values()),
@@ -116,18 +116,18 @@ class Store:
             check_not_newer(connection)
             self._checked = time.monotonic()
 
-    def _remember(self, met: dict[str, int]) -> None:
+    def _remember(self, seqs: dict[str, int]) -> None:
         """Remember what a transaction found, once it is committed: before that, its own rows could be rolled back."""
-        if len(self._there) + len(met) > REMEMBERED:
+        if len(self._there) + len(seqs) > REMEMBERED:
             self._there = {}
-        self._there.update(met)
+        self._there.update(seqs)
 
     def _append(
-        self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], met: dict[str, int]
+        self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], seqs: dict[str, int]
     ) -> Added:
         earlier = existing_values(connection, kind.table.c.id, by_id)
         fresh = {key: pair for key, pair in by_id.items() if key not in earlier} if earlier else by_id
-        broken = self._broken_links(connection, kind, fresh, met)
+        broken = self._broken_links(connection, kind, fresh, seqs)
         conflicts = [Conflict(fresh.pop(key)[0], reason) for key, reason in broken.items()]
         if not fresh:
             return Added(0, len(earlier), tuple(conflicts))
@@ -163,7 +163,7 @@ class Store:
         return count
 
     def _broken_links(
-        self, connection: Connection, kind: RecordKind, fresh: dict[str, _RecordAndRow], met: dict[str, int]
+        self, connection: Connection, kind: RecordKind, fresh: dict[str, _RecordAndRow], known_seqs: dict[str, int]
     ) -> dict[str, str]:
         """Ids of rows that name a missing record, with the reason. Also sets the `seq` of the rows' outputs."""
         broken: dict[str, str] = {}
@@ -173,7 +173,7 @@ class Store:
                 ids = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
                     ids -= fresh.keys()
-                shared = met if len(ids) * SHARED <= len(fresh) else {}
+                shared = known_seqs if len(ids) * SHARED <= len(fresh) else {}
                 seqs = self._linked(connection, key.column, ids, shared)
                 missing = ids - seqs.keys()
                 if column.name in linked:
@@ -181,20 +181,20 @@ class Store:
                     for _, row in fresh.values():
                         row[seq] = seqs.get(row[column.name])
                 if missing:
-                    what = key.column.table.name.removesuffix("s")
+                    noun = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
                         if row[column.name] in missing:
-                            broken[identity] = f"the {what} {row[column.name]} that it names is not stored"
+                            broken[identity] = f"the {noun} {row[column.name]} that it names is not stored"
         return broken
 
-    def _linked(self, connection: Connection, column: Any, ids: set[str], met: dict[str, int]) -> dict[str, int]:
+    def _linked(self, connection: Connection, column: Any, ids: set[str], known_seqs: dict[str, int]) -> dict[str, int]:
         """`existing_values`, but asks the database only for values that this store does not remember."""
         if column.table not in (schema.items, schema.outputs):
             return existing_values(connection, column, ids)
         cache = self._there
         known_keys = {key: cache[key] for key in ids if key in cache} if cache else {}
         new = existing_values(connection, column, ids - known_keys.keys() if known_keys else ids)
-        met.update(new)
+        known_seqs.update(new)
         return {**known_keys, **new} if known_keys else new
 
     # ------------------------------------------------------------------ reading

@@ -53,8 +53,8 @@ def _colours(scene: Scene) -> list[str]:
 
 def _all_of(scene: Scene, thing: Thing) -> str:
     """Name for a thing, or for all that look like it: ``red balloon``, ``red balloons``."""
-    alike = sum(other.name == thing.name for other in scene.things)
-    return thing.name if alike == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
+    count = sum(other.name == thing.name for other in scene.things)
+    return thing.name if count == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
 
 
 def _add(rng: np.random.Generator, scene: Scene) -> Written:
@@ -220,15 +220,15 @@ def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
     start = scene = random_scene(100 + number, backdrop, 4, with_text=True)
     steps = []
     for task in types:
-        used = task
+        kind = task
         if task == "text_change" and not any(t.text for t in scene.things):
-            used = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
+            kind = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
         try:
-            instruction, edit, expected, turn = WRITERS[used](rng, scene)
+            instruction, edit, expected, turn = WRITERS[kind](rng, scene)
         except ValueError:  # nothing in the scene can be counted or moved
-            used = "subject_add"
-            instruction, edit, expected, turn = WRITERS[used](rng, scene)
-        steps.append(Step(instruction=instruction, task=used, edit=edit, expected=expected, turn=turn))
+            kind = "subject_add"
+            instruction, edit, expected, turn = WRITERS[kind](rng, scene)
+        steps.append(Step(instruction=instruction, task=kind, edit=edit, expected=expected, turn=turn))
         scene = apply_edit(scene, edit)
     return BenchmarkEntry(
         key=f"edival-{number + 1:02d}", taxonomy="edival", task=steps[0].task, family=FAMILIES[steps[0].task],

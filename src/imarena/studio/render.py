@@ -225,7 +225,7 @@ def _bent(rgb: Floats, index: npt.NDArray[np.int16], effect: Effect) -> tuple[Fl
         matrix = cv2.getPerspectiveTransform(bent, corners)
     size = (width, height)
     moved = cv2.warpPerspective(rgb, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
-    where = cv2.warpPerspective(
+    bent_index = cv2.warpPerspective(
         index, matrix, size, flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-1
     )
-    return moved, where
+    return moved, bent_index

@@ -100,11 +100,11 @@ def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None
 def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    chosen = _csv_options(path, text, wanted)
+    settings = _csv_options(path, text, wanted)
 
     def read_csv(threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=threads)
-        return arrow_csv.read_csv(path, read_options=options, **chosen)
+        return arrow_csv.read_csv(path, read_options=options, **settings)
 
     try:
         return read_csv(threads=True)
@@ -134,8 +134,8 @@ def csv_delimiter(header: str) -> str:
     return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
-def _not_utf8(path: Path, where: str = "") -> UserError:
-    return UserError(f"{path} is not UTF-8{where}.", hint="Save it as CSV UTF-8.")
+def _not_utf8(path: Path, place: str = "") -> UserError:
+    return UserError(f"{path} is not UTF-8{place}.", hint="Save it as CSV UTF-8.")
 
 
 def _jsonl(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:  # noqa: ARG001

@@ -123,8 +123,8 @@ def take_rows_at(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
         result = values[places]
         return result
     result = np.empty(places.size, values.dtype)
-    for some in row_slices(places.size, _SCATTERED_AT_ONCE):
-        result[some] = values[places[some]]
+    for rows in row_slices(places.size, _SCATTERED_AT_ONCE):
+        result[rows] = values[places[rows]]
     return result
 
 
@@ -173,11 +173,11 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
         writers = writers or [ColumnWriter(column.dtype, n) for column in columns]
         for writer, column in zip(writers, columns, strict=True):
             writer.append(column[order])
-    written = [writer.reader() for writer in writers]
+    readers = [writer.reader() for writer in writers]
     begins = [np.append(begin, end[:-1]) for begin, end in zip(range(0, n, ROWS_AT_ONCE), ends, strict=True)]
     for number in range(bounds.size + 1):
         cuts = [slice(begin[number], end[number]) for begin, end in zip(begins, ends, strict=True)]
-        yield [pieces(cuts) for pieces in written]
+        yield [pieces(cuts) for pieces in readers]
 
 
 def _part_bounds(n: int, read_part: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
@@ -232,10 +232,10 @@ class ColumnWriter:
         with self._file as file:
             file.truncate(self._written)
             try:
-                written = _mapped(file, self._dtype)
+                values = _mapped(file, self._dtype)
             except OSError:  # some file systems do not support mapping
-                written = _read(file, self._written, self._dtype)
-        return np.concatenate([written, *self._parts]) if self._parts else written
+                values = _read(file, self._written, self._dtype)
+        return np.concatenate([values, *self._parts]) if self._parts else values
 
     def reader(self) -> Callable[[Sequence[slice]], NDArray[Any]]:
         """Return a function that reads pieces of the finished column and concatenates them.

@@ -384,10 +384,10 @@ def _model_hint(table: pa.Table, word: str) -> str:
     return ""
 
 
-def _refuse(bad: Any, name: str, what: str, hint: str) -> None:
+def _refuse(bad: Any, name: str, problem: str, hint: str) -> None:
     row = pc.index(bad, pa.scalar(True)).as_py()
     if row >= 0:
-        raise UserError(f"{name}, row {row + 1}: {what}.", hint=hint)
+        raise UserError(f"{name}, row {row + 1}: {problem}.", hint=hint)
 
 
 def _short(cell: str, limit: int = 60) -> str:

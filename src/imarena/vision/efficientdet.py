@@ -101,11 +101,11 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
     shares = decode_boxes(corrections[likely], anchors()[likely])
     boxes = np.clip(shares / np.array([across, down, across, down]), 0, 1) * np.array([width, height, width, height])
     detections = [
-        Detection((left, top, right, bottom), KINDS[kind], min(1.0, float(sure[chosen[at]])))
+        Detection((left, top, right, bottom), KINDS[kind], min(1.0, float(sure[rows[at]])))
         for kind in np.unique(kinds)
-        for chosen in [np.flatnonzero(kinds == kind)]
-        for at in suppress(boxes[chosen], sure[chosen])
-        for left, top, right, bottom in [tuple(float(end) for end in boxes[chosen[at]])]
+        for rows in [np.flatnonzero(kinds == kind)]
+        for at in suppress(boxes[rows], sure[rows])
+        for left, top, right, bottom in [tuple(float(end) for end in boxes[rows[at]])]
         if left < right and top < bottom
     ]
     return tuple(sorted(detections, key=lambda detection: (-detection.score, detection.label, detection.box))[:MOST])

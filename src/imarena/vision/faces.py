@@ -73,13 +73,13 @@ def _rows(pixels: Floats, threshold: float) -> Floats:
         sure = np.sqrt(
             np.clip(outputs[f"cls_{stride}"][0, :, 0], 0, 1) * np.clip(outputs[f"obj_{stride}"][0, :, 0], 0, 1)
         )
-        chosen = np.flatnonzero(sure >= threshold)
+        indices = np.flatnonzero(sure >= threshold)
         cells = SIDE // stride
-        corner = np.stack([chosen % cells, chosen // cells], axis=1).astype(np.float32)
-        boxes, points = outputs[f"bbox_{stride}"][0, chosen], outputs[f"kps_{stride}"][0, chosen]
+        corner = np.stack([indices % cells, indices // cells], axis=1).astype(np.float32)
+        boxes, points = outputs[f"bbox_{stride}"][0, indices], outputs[f"kps_{stride}"][0, indices]
         middle, half = (corner + boxes[:, :2]) * stride, np.exp(boxes[:, 2:]) * stride / 2
         at = (points.reshape(-1, 5, 2) + corner[:, None]) * stride
-        rows.append(np.concatenate([middle - half, middle + half, at.reshape(-1, 10), sure[chosen, None]], axis=1))
+        rows.append(np.concatenate([middle - half, middle + half, at.reshape(-1, 10), sure[indices, None]], axis=1))
     return np.concatenate(rows).astype(np.float32)
 
 

@@ -122,14 +122,14 @@ def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[FloatArray, Fl
         planes = (np.pad(image[..., channel], RADIUS) for image in (left, right))
         for first, second, start in _bands(*planes):
             mask_rows = inside[start : start + first.shape[0]]
-            chosen = mask_rows[RADIUS:-RADIUS, RADIUS:-RADIUS]
-            if not chosen.any():
+            inner = mask_rows[RADIUS:-RADIUS, RADIUS:-RADIUS]
+            if not inner.any():
                 continue
             if start not in weights:
-                weights[start] = np.where(chosen, _smooth(mask_rows.astype(np.float64)), 1.0)
+                weights[start] = np.where(inner, _smooth(mask_rows.astype(np.float64)), 1.0)
             first[~mask_rows] = second[~mask_rows] = 0.0
             luminance, structure = _terms(first, second, weights[start])
-            sums[:, channel] += structure[chosen].sum(), (luminance * structure)[chosen].sum()
+            sums[:, channel] += structure[inner].sum(), (luminance * structure)[inner].sum()
     means = sums / float(mask.sum())
     return means[0], means[1]
 

@@ -71,8 +71,8 @@ class HuggingFaceSource(WebSource):
     async def _stated_licence(self) -> str:
         if self._licence is None:
             card = await self._fetcher.json(f"{self._hub}/api/datasets/{self._dataset_rows['dataset']}", self._headers)
-            stated = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
-            self._licence = str(stated[0] if isinstance(stated, list) and stated else stated or "")
+            licence = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
+            self._licence = str(licence[0] if isinstance(licence, list) and licence else licence or "")
         return self._licence
 
     def _result(self, row: Any, column: str, licence: str) -> FoundImage:

@@ -155,10 +155,10 @@ def _detail(body: bytes, url: str) -> str:
     if not isinstance(document, dict):
         return ""
     error = document.get("error")
-    stated = error.get("message") if isinstance(error, dict) else document.get("detail") or error
-    if not isinstance(stated, str) or not stated:
+    message = error.get("message") if isinstance(error, dict) else document.get("detail") or error
+    if not isinstance(message, str) or not message:
         return ""
-    text = "".join(letter if letter.isprintable() else " " for letter in stated)[:300]
+    text = "".join(letter if letter.isprintable() else " " for letter in message)[:300]
     for secret in parse_qs(urlsplit(url).query).get("key", ()):  # never repeat a key that was sent
         text = text.replace(secret, "...")
     return f": {text}"

@@ -37,22 +37,22 @@ class WikimediaSource(WebSource):
             for page in entries:  # a page may come again with the properties that did not fit before
                 pages[text_at(page, "pageid")] = {**pages.get(text_at(page, "pageid"), {}), **page}
             more = {name: str(value) for name, value in (reply.get("continue") or {}).items()}
-            whole = sum(bool(page.get("imageinfo")) for page in pages.values())
-            if not more or whole >= limit:
+            complete = sum(bool(page.get("imageinfo")) for page in pages.values())
+            if not more or complete >= limit:
                 break
         ranked = sorted(pages.values(), key=lambda page: integer_at(page, "index") or 0)
         images = [self._result(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
         return [each for each in images if each.address][:limit]
 
     def _result(self, page: Any, info: Any) -> FoundImage:
-        def stated(name: str) -> str:
+        def field_text(name: str) -> str:
             return text_at(info, "extmetadata", name, "value")
 
-        title = stated("ObjectName") or text_at(page, "title").removeprefix("File:")
-        words = f"{stated('ImageDescription')} {stated('Categories').replace('|', ' ')}".strip()
+        title = field_text("ObjectName") or text_at(page, "title").removeprefix("File:")
+        words = f"{field_text('ImageDescription')} {field_text('Categories').replace('|', ' ')}".strip()
         return FoundImage(
-            self._name, text_at(page, "pageid"), url_at(info, "url"), title, words, stated("LicenseShortName"),
-            stated("LicenseUrl"), stated("Artist"), url_at(info, "descriptionurl"), integer_at(info, "width"),
+            self._name, text_at(page, "pageid"), url_at(info, "url"), title, words, field_text("LicenseShortName"),
+            field_text("LicenseUrl"), field_text("Artist"), url_at(info, "descriptionurl"), integer_at(info, "width"),
             integer_at(info, "height"),
         )  # fmt: skip
 

@@ -196,18 +196,18 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 def _read_model(
     directory: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
-    chosen: dict[int, Path] = {}
+    images: dict[int, Path] = {}
     for path in sorted(directory.iterdir(), key=_preference):
         digits = _DIGITS.match(path.name)
         name = folder.name(path)
         if path.suffix.lower() not in _SUFFIXES or digits is None:
             yield Skip(name, "", "not an image named by its index")
-        elif int(digits[0]) in chosen:
-            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the image for index {int(digits[0])}")
+        elif int(digits[0]) in images:
+            yield Skip(name, "", f"{images[int(digits[0])].name} is the image for index {int(digits[0])}")
         else:
-            chosen[int(digits[0])] = path
+            images[int(digits[0])] = path
     described = shelf.is_described(f"{subset}/")
-    for index, path in sorted(chosen.items()):
+    for index, path in sorted(images.items()):
         name, key = folder.name(path), f"{subset}/{index}"
         item_id = shelf.item_id(key)
         if item_id is None:

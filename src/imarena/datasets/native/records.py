@@ -105,9 +105,9 @@ def first_error(error: ValueError) -> str:
     """The first error of a validation, shortened."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        path = ".".join(str(part) for part in first["loc"])
         reason = str(first["msg"]).removeprefix("Value error, ")
-        return f"{where}: {reason}" if where else reason
+        return f"{path}: {reason}" if path else reason
     return error_line(error, 200)
 
 

@@ -109,10 +109,10 @@ class ColumnNames:
 
     def rename(self, row: Mapping[str, object]) -> dict[str, object]:
         """A row with our names; columns that are replaced by another one are left out."""
-        used = set(self.theirs.values())
+        replaced = set(self.theirs.values())
         renamed = {ours: row[theirs] for ours, theirs in self.theirs.items() if theirs in row}
         for column, value in row.items():
-            if column in used:
+            if column in replaced:
                 continue
             if column in self.theirs:
                 self.drop(column, f"--columns takes it from {self.theirs[column]}")

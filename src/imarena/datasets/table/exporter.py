@@ -182,9 +182,9 @@ class _Export:
 
     def votes(self) -> Iterator[Skip]:
         uncounted = self._archive.uncounted_votes()
-        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
-        live = [vote for vote in mine if vote.vote_id not in uncounted]
-        reasons = Counter(uncounted[vote.vote_id] for vote in mine if vote.vote_id in uncounted)
+        votes = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
+        live = [vote for vote in votes if vote.vote_id not in uncounted]
+        reasons = Counter(uncounted[vote.vote_id] for vote in votes if vote.vote_id in uncounted)
         for reason, number in sorted(reasons.items()):
             if reason not in _REPLACED:
                 yield Skip("votes", "", f"{counted(number, 'vote')} ({reason}): it would count like any other here")

@@ -71,8 +71,8 @@ def _remove(canvas: _Canvas, edit: Edit) -> _Changed | None:
 
 
 def _text(canvas: _Canvas, edit: Edit) -> _Changed | None:
-    written = write_text(canvas.rgb, edit)
-    return None if written is None else _Changed(*written)
+    result = write_text(canvas.rgb, edit)
+    return None if result is None else _Changed(*result)
 
 
 def _background(canvas: _Canvas, edit: Edit) -> _Changed | None:
@@ -166,12 +166,12 @@ class ClassicalEditor:
 
     def _why(self, edits: tuple[Edit, ...], instruction: str) -> str:
         """Why nothing was done: no such operation, or the target was not found."""
-        what = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
+        text = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
         if any(OPERATIONS[name][1](edit) and edit.target for name in self.operations for edit in edits):
             return (
-                f"{self.name} cannot distinguish what is meant from the rest: {what}. Add a mask, a colour or a place."
+                f"{self.name} cannot distinguish what is meant from the rest: {text}. Add a mask, a colour or a place."
             )
-        return f"{self.name} has no operation for: {what}"
+        return f"{self.name} has no operation for: {text}"
 
     def _changed(self, canvas: _Canvas, edit: Edit) -> _Changed | None:
         for name in self.operations:

@@ -156,10 +156,10 @@ def _improved(
         nonlocal match_y, match_x, cost
         inside = (new_y >= 0) & (new_y < height) & (new_x >= 0) & (new_x < width)
         inside &= level.usable[np.clip(new_y, 0, height - 1), np.clip(new_x, 0, width - 1)]
-        chosen = np.flatnonzero(inside)
-        new_cost = _far(patches[chosen], level.patches(new_y[chosen], new_x[chosen]))
-        better = new_cost < cost[chosen]
-        at = chosen[better]
+        rows = np.flatnonzero(inside)
+        new_cost = _far(patches[rows], level.patches(new_y[rows], new_x[rows]))
+        better = new_cost < cost[rows]
+        at = rows[better]
         match_y, match_x, cost = match_y.copy(), match_x.copy(), cost.copy()
         match_y[at], match_x[at], cost[at] = new_y[at], new_x[at], new_cost[better]
 

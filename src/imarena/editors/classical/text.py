@@ -142,10 +142,10 @@ def _within(inked: Mask) -> Mask:
 def _thing_under(rgb: Floats, ink: Ink) -> Mask:
     """The evenly coloured thing under the text: the area connected to the background around it."""
     near = np.linalg.norm(rgb - ink.ground, axis=2) < 0.14
-    whole = near | ink.mask
-    _, labels = cv2.connectedComponents(whole.astype(np.uint8))
+    area = near | ink.mask
+    _, labels = cv2.connectedComponents(area.astype(np.uint8))
     middle = labels[(ink.box[1] + ink.box[3]) // 2, (ink.box[0] + ink.box[2]) // 2]
-    return np.asarray((labels == middle) & whole)
+    return np.asarray((labels == middle) & area)
 
 
 def _free_box(rgb: Floats, sides: tuple[str, ...]) -> _PixelBox:

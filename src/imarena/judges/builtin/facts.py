@@ -121,8 +121,8 @@ def _vividness(difference: Difference) -> float:
 def measure(difference: Difference) -> Facts:
     """Measure all facts about one output."""
     outside, inside = difference.outside, difference.mask
-    some = int(inside.sum()) > _ENOUGH
-    before, after = _apart(difference) if some else (0.0, 0.0)
+    large = int(inside.sum()) > _ENOUGH
+    before, after = _apart(difference) if large else (0.0, 0.0)
     shift = (difference.output.lab - difference.source.lab)[outside]
     middle = np.median(shift, axis=0)
     return Facts(
@@ -131,12 +131,12 @@ def measure(difference: Difference) -> Facts:
         structure_top=_exceeded_by(blocks(difference.structure, _FINE), _TOP),
         structure_median=_exceeded_by(difference.structure_blocks, 0.5),
         layout_change=_layout_change(difference),
-        structure_inside=float(difference.structure[inside].mean()) if some else 0.0,
-        detail_inside=_detail_inside(difference) if some else 0.0,
+        structure_inside=float(difference.structure[inside].mean()) if large else 0.0,
+        detail_inside=_detail_inside(difference) if large else 0.0,
         apart_before=before,
         apart_after=after,
-        texture_inside=_texture_inside(difference) if some else 0.0,
-        vividness=_vividness(difference) if some else 0.0,
+        texture_inside=_texture_inside(difference) if large else 0.0,
+        vividness=_vividness(difference) if large else 0.0,
         detail_change=difference.detail_change,
         joint_contrast=_joint_contrast(difference),
         colour_inside=float(difference.colour[inside].mean()) if inside.any() else 0.0,

@@ -298,4 +298,4 @@ async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[Te
         rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
         evidence = kit.ledger.note(evidence, {"lines": rows})
     stored: Any = evidence.value
-    return tuple(TextLine(str(text), float(sure), tuple(where)) for text, sure, where in stored["lines"])
+    return tuple(TextLine(str(text), float(sure), tuple(corners)) for text, sure, corners in stored["lines"])

@@ -117,8 +117,8 @@ def read_marks(
 
 def stated_score(text: str, low: float, high: float) -> float | None:
     """The score that a reply without JSON states ('Score: 5'); None if there is none, several, or one out of range."""
-    stated = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
-    number = _as_number(stated.pop(), low, high) if len(stated) == 1 else None
+    scores = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
+    number = _as_number(scores.pop(), low, high) if len(scores) == 1 else None
     return number if number is not None and low <= number <= high else None
 
 
@@ -197,9 +197,9 @@ def _named_in(fields: JsonDict) -> Outcome:
 
 def _read_plain(answer: str) -> Outcome:
     """Read a plain reply: only a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
-    whole = side_named(answer) if "\n" not in answer else None
-    if whole is not None:
-        return whole
+    side = side_named(answer) if "\n" not in answer else None
+    if side is not None:
+        return side
     outcomes, vague, begins, ends = marked_statements(answer)
     if len(set(outcomes)) == 1 and not vague:
         _check_prose(outcomes[0], answer[:begins], answer[ends:])

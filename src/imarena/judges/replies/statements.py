@@ -150,9 +150,9 @@ def _group(match: re.Match[str], name: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _claim(clause: str) -> Outcome | None:
-    chosen = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
-    if chosen is not None:
-        return _preferred(_group(chosen, "side"))
+    choice = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
+    if choice is not None:
+        return _preferred(_group(choice, "side"))
     label = _LABEL.match(clause)
     if label is not None and _group(label, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
         return label_named(_group(label, "side"))

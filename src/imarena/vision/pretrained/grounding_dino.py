@@ -56,16 +56,16 @@ class GroundingDinoDetector(OpenVocabularyModel):
         """Split the phrases into groups that fit the model's maximum text length."""
         longest = self._model.config.max_text_len - 2
         group: list[str] = []
-        used = 0
+        n_tokens = 0
         for phrase in phrases:
             length = len(self._tokenizer(phrase, add_special_tokens=False)["input_ids"]) + 1
             if length > longest:
                 raise UserError(f"The phrase '{phrase[:60]}' is too long.", hint="Use a few nouns.")
-            if group and used + length > longest:
+            if group and n_tokens + length > longest:
                 yield group
-                group, used = [], 0
+                group, n_tokens = [], 0
             group.append(phrase)
-            used += length
+            n_tokens += length
         if group:
             yield group
 

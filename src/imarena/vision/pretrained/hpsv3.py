@@ -121,8 +121,8 @@ def _plain(caption: str) -> str:
 def load_hpsv3(folder: Path, placement: Placement) -> HpsV3:
     """The model of a local folder: safetensors with the head, and config, tokenizer and preprocessor of Qwen2-VL."""
     torch, transformers = import_torch(FEATURE)
-    where = {"local_files_only": True, "trust_remote_code": False}
-    config = transformers.AutoConfig.from_pretrained(str(folder), **where)
+    loading = {"local_files_only": True, "trust_remote_code": False}
+    config = transformers.AutoConfig.from_pretrained(str(folder), **loading)
     tensors = _read_tensors(folder)
     rows = next((value.shape[0] for name, value in tensors.items() if name.endswith("embed_tokens.weight")), None)
     if config.model_type != "qwen2_vl" or rows is None:
@@ -131,8 +131,8 @@ def load_hpsv3(folder: Path, placement: Placement) -> HpsV3:
     model = transformers.Qwen2VLForConditionalGeneration.from_pretrained(
         None, config=config, state_dict=tensors, dtype=placement.torch_dtype(torch)
     )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **where)
-    processor = qwen_image_processor().from_pretrained(str(folder), **where)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **loading)
+    processor = qwen_image_processor().from_pretrained(str(folder), **loading)
     (head, *_) = read_heads(folder, "cpu")
     return HpsV3(model.model, head, tokenizer, processor, placement)
 

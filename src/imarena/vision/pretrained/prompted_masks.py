@@ -136,9 +136,9 @@ class PromptedSegmenter:
         if not sure_logits:
             return ()
         logits = self._torch.stack(sure_logits)
-        chosen = _without_doubles((logits > 0).cpu().numpy(), kept_scores, self._options.max_overlap)
-        masks = [self._full_size(logits[position], size) for position in chosen]
-        return _apart(masks, [kept_scores[position] for position in chosen], self._options.min_pixels)
+        positions = _without_doubles((logits > 0).cpu().numpy(), kept_scores, self._options.max_overlap)
+        masks = [self._full_size(logits[position], size) for position in positions]
+        return _apart(masks, [kept_scores[position] for position in positions], self._options.min_pixels)
 
 
 def _chunks(prompts: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -164,13 +164,13 @@ def _share(score: float) -> float:
 
 def _without_doubles(masks: NDArray[np.bool_], scores: Sequence[float], max_overlap: float) -> list[int]:
     """Indices of masks (n, h, w), the most confident first, without those whose box overlaps a more confident one's."""
-    chosen: list[int] = []
+    positions: list[int] = []
     boxes = [_mask_box(mask) for mask in masks]
     for position in sorted(range(len(masks)), key=lambda index: (-scores[index], index)):
         box = boxes[position]
-        if box is not None and all(_overlap(box, boxes[other]) <= max_overlap for other in chosen):
-            chosen.append(position)
-    return chosen
+        if box is not None and all(_overlap(box, boxes[other]) <= max_overlap for other in positions):
+            positions.append(position)
+    return positions
 
 
 def _mask_box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:

@@ -21,9 +21,9 @@ def load_qwen_processor(model: str, revision: str | None) -> Any:
     """The processor of a pipeline in a folder or on the hub; errors of transformers are passed on."""
     import transformers
 
-    where = {"subfolder": "processor", "revision": revision, "trust_remote_code": False}
-    tokenizer = transformers.Qwen2TokenizerFast.from_pretrained(model, **where)
-    return make_qwen_processor(tokenizer, qwen_image_processor().from_pretrained(model, **where))
+    loading = {"subfolder": "processor", "revision": revision, "trust_remote_code": False}
+    tokenizer = transformers.Qwen2TokenizerFast.from_pretrained(model, **loading)
+    return make_qwen_processor(tokenizer, qwen_image_processor().from_pretrained(model, **loading))
 
 
 def qwen_image_processor() -> Any:
