@@ -177,13 +177,13 @@ def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
         raise unknown_name("Unknown winner", unknown[0], LABELS)
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
     left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
-    judged = _is_judge(table, slice(None))
-    if not scores_decide or left is None or right is None or judged is None:
+    by_judge = _is_judge(table, slice(None))
+    if not scores_decide or left is None or right is None or by_judge is None:
         return lambda rows: lookup[column.of[rows]]
 
     def from_scores(rows: slice) -> NDArray[np.int8]:
         outcome, ours, theirs = lookup[column.of[rows]], left[rows], right[rows]
-        open_ = (outcome == NO_WINNER) & judged[rows] & np.isfinite(ours) & np.isfinite(theirs)
+        open_ = (outcome == NO_WINNER) & by_judge[rows] & np.isfinite(ours) & np.isfinite(theirs)
         decided = np.where(ours > theirs, LEFT_WINS, np.where(ours < theirs, RIGHT_WINS, TIED)).astype(np.int8)
         return np.where(open_, decided, outcome)
 
@@ -232,7 +232,7 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     if name not in table.column_names:
         return None
     column = _column(table, name)
-    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size))
+    unnamed = sum(int(np.count_nonzero(column.of[part] < 0)) for part in row_slices(column.of.size))
     if not unnamed:
         of = _select(column.of, rows)
         # one name in all rows takes no memory

@@ -96,9 +96,9 @@ class Units:
         full = np.empty((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // self.number.size)
         for begin in range(0, rounds, step):
-            some = min(step, rounds - begin)
-            counts = rng.multinomial(self.total, self._shares, size=some).T.astype(np.float64)
-            full[:, begin : begin + some] = self._sum(counts, 0)
+            size = min(step, rounds - begin)
+            counts = rng.multinomial(self.total, self._shares, size=size).T.astype(np.float64)
+            full[:, begin : begin + size] = self._sum(counts, 0)
         return full
 
     def _draw_poisson(self, rng: np.random.Generator, rounds: int) -> FloatArray:
@@ -109,8 +109,8 @@ class Units:
         full = np.zeros((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // rounds)
         for begin in range(0, number.size, step):
-            some = number[begin : begin + step]
-            full += self._sum(rng.poisson(some, size=(some.size, rounds)).astype(np.float64), begin)
+            part = number[begin : begin + step]
+            full += self._sum(rng.poisson(part, size=(part.size, rounds)).astype(np.float64), begin)
         return full
 
     def _sum(self, counts: FloatArray, begin: int) -> FloatArray:
@@ -119,8 +119,8 @@ class Units:
             return np.ascontiguousarray(self.touches.T @ counts)
         full = np.zeros((self.size, counts.shape[1]))
         for start in range(0, len(counts), UNITS_AT_ONCE):  # the product temporarily needs eight bytes per count
-            some = counts[start : start + UNITS_AT_ONCE]
-            full += self.touches[begin + start : begin + start + len(some)].T @ some
+            part = counts[start : start + UNITS_AT_ONCE]
+            full += self.touches[begin + start : begin + start + len(part)].T @ part
             release_pages()
         return full
 

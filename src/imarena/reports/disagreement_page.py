@@ -70,8 +70,8 @@ class ShownDisagreement:
     @property
     def difference(self) -> float:
         """Ratings: the judge's rank minus people's, below 0 if the judge is too strict. Votes: the size."""
-        stated = self.figures.difference if isinstance(self.figures, RatedFigures) else None
-        return self.size if stated is None else stated
+        difference = self.figures.difference if isinstance(self.figures, RatedFigures) else None
+        return self.size if difference is None else difference
 
     @property
     def direction(self) -> str:
@@ -158,20 +158,20 @@ def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
     tables = []
     for kind, label in dict.fromkeys((each.kind, each.label) for each in groups):
         notes: tuple[str, ...] = ()
-        mine = [each for each in groups if (each.kind, each.label) == (kind, label)]
+        rows_of_label = [each for each in groups if (each.kind, each.label) == (kind, label)]
         if kind == VOTED:
             head = columns("judge", label, "pairs", "opposite sides", Column("share", ".0%", "–"))
             rows: tuple[tuple[CellValue, ...], ...] = tuple(
-                (each.judge, each.value, each.n, each.opposite, each.share) for each in mine
+                (each.judge, each.value, each.n, each.opposite, each.share) for each in rows_of_label
             )
             title = f"Opposite sides by {label}, of the pairs that both decide"
         else:
             head = columns("judge", label, "outputs", Column("mean distance", ".3f"), Column("shift", "+.3f", drop=1))
-            split = Counter(each.judge for each in mine)
-            shifts = [each.mean_difference if split[each.judge] > 1 else None for each in mine]
+            split = Counter(each.judge for each in rows_of_label)
+            shifts = [each.mean_difference if split[each.judge] > 1 else None for each in rows_of_label]
             rows = tuple(
                 (each.judge, each.value, each.n, each.mean_size, shift)
-                for each, shift in zip(mine, shifts, strict=True)
+                for each, shift in zip(rows_of_label, shifts, strict=True)
             )
             notes = (_SHIFT_NOTE.format(label=label),) if max(split.values()) > 1 else ()
             title = f"Distance of the ranks by {label} (0 to 1)"

@@ -60,7 +60,7 @@ def model_groups(ranking: Ranking) -> list[Ranking]:
 def group_numbers(ranking: Ranking) -> dict[str, int]:
     """The number of each model's group, from 1; empty for a board whose models are one group."""
     groups = ranking.groups
-    return {model: place for place, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
+    return {model: number for number, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -145,11 +145,11 @@ class Gate:
         async with AsyncExitStack() as slot:
             await slot.enter_async_context(self._places)
 
-            async def sent(message: Message) -> None:
+            async def free_slot(message: Message) -> None:
                 await slot.aclose()
                 await send(message)
 
-            await self.app(scope, receive, sent)
+            await self.app(scope, receive, free_slot)
 
     async def _refusal(self, scope: Scope) -> Any:
         """An error response, or None to accept; also determines the caller."""

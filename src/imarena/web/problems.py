@@ -124,11 +124,11 @@ def _field(error: Any) -> str:
 
 def _part_error(error: Any) -> str:
     """What is wrong with one field, in words; never repeats input, so that nothing hostile is sent back."""
-    where = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
+    subject = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
     short = _SHORT.get(error["type"])
     message = str(error["msg"]).removeprefix("Value error, ")
     lowered = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
-    return f"{where} {short or lowered}"
+    return f"{subject} {short or lowered}"
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:

@@ -101,10 +101,10 @@ def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArr
             "There is no judge to correct: no battle has scores, and none is a judge's.",
             hint="Give score_left and score_right, or battles with source judge; or use --method bt.",
         )
-    m, judged = len(battles.models), ~human
+    m, by_judge = len(battles.models), ~human
     left, right = np.triu_indices(m, 1)
-    key = battles.left[judged].astype(np.int64) * m + battles.right[judged]
-    points = battles.points[judged]
+    key = battles.left[by_judge].astype(np.int64) * m + battles.right[by_judge]
+    points = battles.points[by_judge]
     table = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
     won = np.asarray(table, np.float64)
     theta = fit_calibrated(left, right, won[left, right][None, :, None], won[right, left][None, :, None], np.ones(1), m)

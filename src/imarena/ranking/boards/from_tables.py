@@ -49,10 +49,10 @@ def rank(
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
         "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
-    chosen = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
+    settings = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
     ranking = rank_table(
-        table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
+        table, settings, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
     )
     return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
@@ -208,8 +208,8 @@ def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
 
     kind = TABLE_KINDS["battles"]
     sided = [f"{name}_{side}" for name in covariates for side in ("left", "right")]
-    used = kind.known_text | kind.known_numbers | {*covariates, *sided}
-    return table.select([name for name in table.column_names if name in used])
+    columns = kind.known_text | kind.known_numbers | {*covariates, *sided}
+    return table.select([name for name in table.column_names if name in columns])
 
 
 def _release_memory() -> None:

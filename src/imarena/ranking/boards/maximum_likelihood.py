@@ -148,11 +148,11 @@ class _Centre:
 
 def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
     """If resampling shows no variation (ties only, one battle), use the model's own uncertainty instead."""
-    lacking = _lacking(base, centre, draws.var(axis=0))
-    flat = lacking > 0
+    variance = _lacking(base, centre, draws.var(axis=0))
+    flat = variance > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
-        draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
+        draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
         if (flat | centre.loose).all():  # no interval is left that comes from resampling
             notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
         notices += _from_model(flat & ~centre.loose)
@@ -193,10 +193,10 @@ def _with_sandwich(
 
     theta, beta = sandwich(base, units)
     covariance = centre.covariance(theta)
-    lacking = _lacking(base, centre, np.diag(covariance))
-    flat = lacking > 0
+    variance = _lacking(base, centre, np.diag(covariance))
+    flat = variance > 0
     if flat.any():
-        covariance = covariance + np.diag(lacking)
+        covariance = covariance + np.diag(variance)
         notices += _from_model(flat & ~centre.loose)
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))

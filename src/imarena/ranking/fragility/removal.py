@@ -153,10 +153,10 @@ class FittedRemovals:
         """(K, 3) the battles of `counts` that remain when `change` units of each kind are removed (or restored)."""
         kinds = np.flatnonzero(change)
         if 4 * kinds.size > change.size:
-            gone = self.units.matrix.T @ change.astype(np.float64)
+            removed = self.units.matrix.T @ change.astype(np.float64)
         else:
-            gone = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
-        left = counts - np.asarray(gone, np.float64).reshape(-1, 3)
+            removed = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
+        left = counts - np.asarray(removed, np.float64).reshape(-1, 3)
         return np.asarray(np.where(left < NOTHING, 0.0, left), np.float64)
 
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:

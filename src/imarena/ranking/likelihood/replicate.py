@@ -245,17 +245,17 @@ def _newton(problem: RatingProblem, start: FloatArray, counts: FloatArray) -> tu
     for begin in range(0, rounds, width):
         active = np.arange(begin, min(begin + width, rounds))
         for _ in range(NEWTON_STEPS):
-            some, current, outcomes = (
+            part, current, outcomes = (
                 problem.of_rounds(active),
                 parameters[:, active],
                 outcomes_of(counts[:, :, active]),
             )
-            curvature = shape.informations(some, current, outcomes) + ridge
+            curvature = shape.informations(part, current, outcomes) + ridge
             chance = sigmoid(current - problem.centre[:, None])
             curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
                 problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
             ).T
-            step = np.linalg.solve(curvature, some.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            step = np.linalg.solve(curvature, part.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
             parameters[:, active] = current + np.clip(step, -2.0, 2.0)
             done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
             settled[active[done]] = True

@@ -141,6 +141,6 @@ def _islands(cells: PairCells) -> IntArray:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    met = cells.counts.sum(axis=1) > 0
-    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(cells.n_models,) * 2)
+    full = cells.counts.sum(axis=1) > 0
+    graph = coo_matrix((np.ones(int(full.sum())), (cells.left[full], cells.right[full])), shape=(cells.n_models,) * 2)
     return np.asarray(connected_components(graph, directed=False)[1], np.int64)

@@ -175,8 +175,8 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with counts of votes and judgments."""
     arena = arena_of(request)
-    chosen = select_battles(arena, caller, query)
-    parts = (responses.battles_out(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
+    battles = select_battles(arena, caller, query)
+    parts = (responses.battles_out(arena, battles[at : at + _AT_ONCE]) for at in range(0, len(battles), _AT_ONCE))
     return _saved(BattleOut, chain.from_iterable(parts), query.format, "battles")
 
 

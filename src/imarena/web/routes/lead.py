@@ -153,14 +153,14 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wir
     """The reasons why tasks were skipped."""
     arena = arena_of(request)
     skipped = rating.skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
-    some = [
+    reasons = [
         wire_lead.SkipReason(
             reason=tasks.reason, count=tasks.count, n_items=len(tasks.items),
             items=list(tasks.items[:20]), words=list(tasks.words[:20]),
         )
         for tasks in skipped
     ]  # fmt: skip
-    return wire_lead.SkipReport(reasons=some)
+    return wire_lead.SkipReport(reasons=reasons)
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)

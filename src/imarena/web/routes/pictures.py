@@ -63,8 +63,8 @@ def get_task_tile(
 def get_example_picture(request: Request, caller: RaterCaller, identity: ExampleId) -> Response:
     """An image in the guidelines of one of this rater's campaigns."""
     arena = arena_of(request)
-    mine = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
-    texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in mine.campaigns]
+    joined = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
+    texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in joined.campaigns]
     return send_display(request, image_of_example(arena.leaderboards, texts, identity))
 
 
