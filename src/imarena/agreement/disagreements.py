@@ -73,7 +73,7 @@ def rating_disagreements(
         groups.setdefault((match.judge, match.criterion), []).append(match)
     shared = ["unit", *(name for name in keys if name != "criterion")]
     models = shared.index("model") if "model" in shared else None
-    return [each for rows in groups.values() for each in _ranked(rows, low, models)]
+    return [row for rows in groups.values() for row in _ranked(rows, low, models)]
 
 
 def _about_the_same(matches: Sequence[Match]) -> list[Match]:
@@ -141,7 +141,7 @@ def vote_disagreements(
             if covers is None or dimension in covers:
                 by_judge.setdefault(judge, []).append(_disagreement(judge, dimension, pair, answers, counts))
     confidences = confidence or {}
-    return [each for rows in by_judge.values() for each in _with_certainty(rows, answers_by_pair, confidences)]
+    return [row for rows in by_judge.values() for row in _with_certainty(rows, answers_by_pair, confidences)]
 
 
 def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter[str]]]:

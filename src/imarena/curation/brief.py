@@ -65,12 +65,12 @@ class ImageBrief:
     @property
     def things(self) -> tuple[str, ...]:
         """Things that must be visible."""
-        return tuple(each.value for each in self.requirements if each.kind == "thing")
+        return tuple(need.value for need in self.requirements if need.kind == "thing")
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """Conditions of the pixels."""
-        return tuple(each.value for each in self.requirements if each.kind == "condition")
+        return tuple(need.value for need in self.requirements if need.kind == "condition")
 
 
 def read_brief(request: CurationRequest) -> ImageBrief:
@@ -81,10 +81,10 @@ def read_brief(request: CurationRequest) -> ImageBrief:
     requirements: list[Requirement] = []
     for edit in read_instruction(request.instruction).edits:
         requirements += _of_edit(edit, inserts=needs.inserts)
-    unique = {(each.kind, each.value, each.of): each for each in reversed([*requirements, *_conditions(needs)])}
+    unique = {(need.kind, need.value, need.of): need for need in reversed([*requirements, *_conditions(needs)])}
     ordered = tuple(reversed(unique.values()))
-    added = {each.value for each in ordered if each.kind == "absent"}
-    remaining = tuple(each for each in ordered if each.kind != "thing" or each.value not in added)
+    added = {need.value for need in ordered if need.kind == "absent"}
+    remaining = tuple(need for need in ordered if need.kind != "thing" or need.value not in added)
     return ImageBrief(request, remaining, needs, english=True)
 
 

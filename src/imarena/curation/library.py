@@ -282,7 +282,7 @@ class LocalLibrary:
             file = self._path / name
             if file.is_file() and self._is_own(file):
                 rows = _text_rows(file)
-                column = next((each for each in ("file_name", "file", "image", "path") if rows and each in rows[0]), "")
+                column = next((name for name in ("file_name", "file", "image", "path") if rows and name in rows[0]), "")
                 if rows and not column:
                     raise UserError(f"{file} has no column file_name.", hint="It names the image of each row.")
                 return {row[column]: row for row in rows if row[column]}
@@ -347,10 +347,10 @@ def _parquet_rows(file: Path, *, images: bool = True) -> Iterator[tuple[bytes | 
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(file)
-    column = next((each.name for each in schema if _is_image(each.type, pa)), None)
+    column = next((field.name for field in schema if _is_image(field.type, pa)), None)
     if column is None:
         raise UserError(f"{file} has no column of images.", hint="Bytes, or Hugging Face's image feature, are read.")
-    texts = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     for batch in pq.ParquetFile(file).iter_batches(64, columns=[*texts, *([column] if images else [])]):
         for row in batch.to_pylist():
             value = row.pop(column, None)

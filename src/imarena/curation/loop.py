@@ -118,7 +118,7 @@ class CurationLoop:
             entry = self._note(call, {"step": "plan", "round": number, "queries": queries, "note": plan.note},
                                cost_usd=plan.cost_usd)  # fmt: skip
         rows: Any = entry.value["queries"]
-        return tuple(ImageQuery(each["text"], tuple(each["exclude"]), each["aspect"]) for each in rows)
+        return tuple(ImageQuery(row["text"], tuple(row["exclude"]), row["aspect"]) for row in rows)
 
     async def _search(
         self, number: int, queries: Sequence[ImageQuery]
@@ -145,9 +145,9 @@ class CurationLoop:
             except SourceFailure as error:
                 self._fail(call, step, error)
                 return None
-            entry = self._note(call, {**step, "aspect": query.aspect, "results": [each.to_json() for each in results]})
+            entry = self._note(call, {**step, "aspect": query.aspect, "results": [hit.to_json() for hit in results]})
         rows: Any = entry.value["results"]
-        return tuple(FoundImage.from_json(each) for each in rows)
+        return tuple(FoundImage.from_json(row) for row in rows)
 
     async def _examine(self, number: int, result: FoundImage, query: ImageQuery) -> None:
         """Licence, download, file, damage, caption, score: the first refusal ends the sequence."""
@@ -187,7 +187,7 @@ class CurationLoop:
         entry = self._journal.find(call)
         if entry is not None and entry.image is not None:
             return entry.image, entry.value
-        source = next(each for each in self._tools.sources if each.name == result.source)
+        source = next(source for source in self._tools.sources if source.name == result.source)
         normal = check_file(await source.load(result), self._settings, self._brief.needs)
         value: JsonDict = {
             "step": "image", "round": number, "found": result.to_json(), "sha256": sha256_hex(normal.data),
@@ -231,8 +231,8 @@ class CurationLoop:
         settings = self._settings
         index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         pool: list[CandidateRecord] = []
-        above = [each for each in self._scored.values() if (each[0].score or 0.0) >= settings.threshold]
-        for record, _, fingerprint in sorted(above, key=lambda each: self._order(each[0])):
+        above = [entry for entry in self._scored.values() if (entry[0].score or 0.0) >= settings.threshold]
+        for record, _, fingerprint in sorted(above, key=lambda entry: self._order(entry[0])):
             near = index.search(fingerprint) or self._tools.benchmark(fingerprint)
             if near:
                 why = f"near-duplicate of {near[0].key} (likeness {near[0].likeness:.2f})"

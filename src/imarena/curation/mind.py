@@ -131,7 +131,7 @@ def plan_queries(brief: ImageBrief, memory: Sequence[Reflection], number: int) -
         return tuple(ImageQuery(text, aspect="keywords") for text in brief.request.keywords[:number])
     subjects = [_next_word(thing, _times_missing(memory, f"thing: {thing}")) for thing in brief.things]
     conditions = [_condition_words(name, memory) for name in brief.conditions]
-    exclude = tuple(dict.fromkeys(word for each in memory for word in each.unexpected))[:_EXCLUDED]
+    exclude = tuple(dict.fromkeys(word for reflection in memory for word in reflection.unexpected))[:_EXCLUDED]
     queries: dict[str, ImageQuery] = {}
     for aspect, text in _texts(brief, subjects, conditions, len(memory)):
         if text and text not in queries:
@@ -165,7 +165,7 @@ def _texts(
 
 
 def _times_missing(memory: Sequence[Reflection], name: str) -> int:
-    return sum(name in each.missing for each in memory)
+    return sum(name in reflection.missing for reflection in memory)
 
 
 def _next_word(thing: str, times: int) -> str:

@@ -117,17 +117,17 @@ def perceive(pixels: NDArray[np.uint8]) -> Perception:
 def _things(answer: Any, names: NDArray[Any]) -> tuple[SeenThing, ...]:
     things = []
     _height, _width = names.shape
-    for each in answer["boxes"]:
-        if each["score"] < _SURE:
+    for detection in answer["boxes"]:
+        if detection["score"] < _SURE:
             continue
-        left, top, right, bottom = each["box"]
+        left, top, right, bottom = detection["box"]
         share = (right - left) * (bottom - top) / (answer["width"] * answer["height"])
         inset_x, inset_y = 0.2 * (right - left), 0.2 * (bottom - top)
         rows = slice(int(top + inset_y), max(int(bottom - inset_y), int(top + inset_y) + 1))
         columns = slice(int(left + inset_x), max(int(right - inset_x), int(left + inset_x) + 1))
         inner = names[rows, columns]
         colours = tuple(name for name, part in _shares(inner)[:3] if part >= 0.2) if inner.size else ()
-        things.append(SeenThing(each["label"], round(each["score"], 3), round(share, 4), colours))
+        things.append(SeenThing(detection["label"], round(detection["score"], 3), round(share, 4), colours))
     return tuple(things)
 
 

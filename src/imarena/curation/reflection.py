@@ -60,14 +60,14 @@ class Scored:
 def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]) -> Reflection:
     """Without a model: count the requirements that were not met, and the things that were seen instead."""
     names = [requirement.name for requirement in brief.requirements]
-    lacks = Counter(name for each in below for name in each.score.missing)
+    lacks = Counter(name for candidate in below for name in candidate.score.missing)
     missing = tuple(name for name in names if not below or lacks[name] >= _OFTEN * len(below))
     kinds = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
     counts = Counter(
         label
-        for each in below
-        for label in {thing.label for thing in each.seen.things}
-        if not kinds & kinds_in_phrase(label) and label in stated_words(each.text)
+        for candidate in below
+        for label in {thing.label for thing in candidate.seen.things}
+        if not kinds & kinds_in_phrase(label) and label in stated_words(candidate.text)
     )
     unexpected = tuple(label for label, count in counts.most_common(_MOST_LABELS) if count >= _OFTEN * len(below))
     return Reflection(number, missing, unexpected, tuple(empty_queries), _sentence(missing, unexpected, below))

@@ -129,8 +129,8 @@ def _is_seen(phrase: str, view: Perception) -> bool:
 
 def _coloured(colour: str, thing: str, view: Perception, words: frozenset[str]) -> float:
     kinds = kinds_in_phrase(thing)
-    for each in view.things:
-        if kinds & kinds_in_phrase(each.label) and colour in each.colours:
+    for visible in view.things:
+        if kinds & kinds_in_phrase(visible.label) and colour in visible.colours:
             return 1.0
     if colour in words:
         return 0.7

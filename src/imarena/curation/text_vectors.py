@@ -31,10 +31,10 @@ def merge_rankings(rankings: Mapping[str, Sequence[int]]) -> list[tuple[int, tup
     scores: dict[int, float] = {}
     names: dict[int, tuple[str, ...]] = {}
     for name, ranking in rankings.items():
-        for rank, each in enumerate(ranking, start=1):
-            scores[each] = scores.get(each, 0.0) + 1.0 / (FUSION_K + rank)
-            names[each] = (*names.get(each, ()), name)
-    return [(each, names[each]) for each in sorted(scores, key=lambda each: -scores[each])]
+        for rank, row in enumerate(ranking, start=1):
+            scores[row] = scores.get(row, 0.0) + 1.0 / (FUSION_K + rank)
+            names[row] = (*names.get(row, ()), name)
+    return [(row, names[row]) for row in sorted(scores, key=lambda row: -scores[row])]
 
 
 class TextVectors:

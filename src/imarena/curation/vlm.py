@@ -46,7 +46,7 @@ class ChatMind:
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
         """Queries by the model."""
-        learnt = " ".join(f"Round {each.round}: {each.note}" for each in memory)
+        learnt = " ".join(f"Round {reflection.round}: {reflection.note}" for reflection in memory)
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip
         fields, note = read_fields(answer)
@@ -87,8 +87,8 @@ class ChatMind:
     ) -> ReflectionAnswer:
         """What the candidates lack, according to the model."""
         rules = (await self._rules.reflect(brief, number, below, empty_queries)).reflection
-        worst = sorted(below, key=lambda each: -each.score.value)[:_MOST_CAPTIONS]
-        captions = "\n".join(f"- {each.score.value:.2f}: {each.score.note or each.text}" for each in worst)
+        worst = sorted(below, key=lambda image: -image.score.value)[:_MOST_CAPTIONS]
+        captions = "\n".join(f"- {image.score.value:.2f}: {image.score.note or image.text}" for image in worst)
         answer = await self._ask("reflect", (), instruction=brief.request.instruction,
                                  empty="; ".join(empty_queries) or "none", captions=captions or "none")  # fmt: skip
         fields, note = read_fields(answer)

@@ -158,8 +158,8 @@ def estimate_sizes(
     per_verdict = asked.judge.traits.questions
     questions = sum(per_verdict if size.questions is None else size.questions for size in sizes)
     input_tokens = round(sum(measured.input_tokens(s) if measured else s.text_tokens + s.image_tokens for s in sizes))
-    each = measured.output_tokens / per_verdict if measured else _reply_tokens(asked)
-    output_tokens = round(questions * each)
+    reply_tokens = measured.output_tokens / per_verdict if measured else _reply_tokens(asked)
+    output_tokens = round(questions * reply_tokens)
     cost = asked.endpoint.cost_usd(Usage(input_tokens=input_tokens, output_tokens=output_tokens))
     lanes = 1 if asked.runs_here else min(concurrency, asked.concurrency)
     turns = questions if asked.runs_here else len(sizes)  # a local model answers a verdict's questions one by one
@@ -248,8 +248,8 @@ def _fitted(sizes: Sequence[Size], input_tokens: Sequence[int], output_tokens: i
     by_pixels = _Measured(sum(input_tokens) / tokens if tokens else 1.0, None, output_tokens / n, n)
     if not pictures:
         return by_pixels
-    each = max(0.0, (sum(input_tokens) - sum(size.text_tokens for size in sizes)) / pictures)
-    by_count = _Measured(by_pixels.ratio, each, output_tokens / n, n)
+    per_picture = max(0.0, (sum(input_tokens) - sum(size.text_tokens for size in sizes)) / pictures)
+    by_count = _Measured(by_pixels.ratio, per_picture, output_tokens / n, n)
 
     def misfit(model: _Measured) -> float:
         return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, input_tokens, strict=True))
@@ -267,10 +267,10 @@ def _basis(job: AskedJudge, measured: _Measured | None, questions: int) -> tuple
     endpoint = job.endpoint
     requests = counted(questions, "request")
     if measured:
-        each = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
+        image_tokens = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
             f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
         )  # fmt: skip
-        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} per verdict"
+        tokens = f"tokens as in {measured.n} earlier replies: {image_tokens}, {measured.output_tokens:.0f} per verdict"
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels, "

@@ -140,7 +140,7 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
         z = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-12).mean(axis=1)
         for candidate, value in zip(candidates, z.tolist(), strict=True):
             scores[candidate.image.sha256][region] = value
-    status = NO_SPREAD if not any(value for each in scores.values() for value in each.values()) else "ok"
+    status = NO_SPREAD if not any(value for by_region in scores.values() for value in by_region.values()) else "ok"
     return GroupScores(group, scores, primary, secondary, status)
 
 
@@ -154,7 +154,7 @@ def choose_thresholds(
         if published is not None:
             thresholds[region] = ChosenThreshold(published)
             continue
-        values = [each[region] for group in scored if group.status == "ok" for each in group.z.values()]
+        values = [by_region[region] for group in scored if group.status == "ok" for by_region in group.z.values()]
         if not values:
             continue
         shares = rules.quantiles
@@ -250,13 +250,13 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
         scored = [score_group(group, rule) for group in of_task]
         by_task[task] = choose_thresholds(scored, rule, rules)
         thresholds = {region: threshold.tiers for region, threshold in by_task[task].items()}
-        for each in scored:
-            skipped.update(each.group.failures)
-            ties += identical_ties(each.group)
-            if each.status != "ok":
-                skipped[each.status] += 1
+        for result in scored:
+            skipped.update(result.group.failures)
+            ties += identical_ties(result.group)
+            if result.status != "ok":
+                skipped[result.status] += 1
                 continue
-            new_pairs = pairs_of_group(each, thresholds, rules.margin, seed)
+            new_pairs = pairs_of_group(result, thresholds, rules.margin, seed)
             skipped["no_clear_winner"] += not new_pairs
             pairs += new_pairs
     pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))

@@ -160,11 +160,11 @@ def _salient(pixels: Pixels) -> JsonDict:
     return masks_value(
         [
             SegmentMask(
-                cv2.resize(each.mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0,
-                each.label,
-                round(each.score, 3),
+                cv2.resize(mask.mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0,
+                mask.label,
+                round(mask.score, 3),
             )
-            for each in masks
+            for mask in masks
         ]
     )
 

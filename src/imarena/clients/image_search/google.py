@@ -63,7 +63,7 @@ class GoogleSource(WebSource):
             if not isinstance(reply, dict) or "items" not in reply:  # no more results
                 break
             results = listed_entries(reply, "items", self._name)
-            images += [self._result(each, right) for each in results if url_at(each, "link")]
+            images += [self._result(entry, right) for entry in results if url_at(entry, "link")]
             if len(results) < size:
                 break
         return images

@@ -52,7 +52,7 @@ class HuggingFaceSource(WebSource):
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
             page = [self._result(row, column, licence) for row in rows]
-            images += [each for each in page if not any(word in each.text.casefold() for word in excluded)]
+            images += [image for image in page if not any(word in image.text.casefold() for word in excluded)]
             offset += len(rows)
             if not rows or offset >= (integer_at(reply, "num_rows_total") or 0):
                 break

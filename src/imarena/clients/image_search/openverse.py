@@ -33,7 +33,7 @@ class OpenverseSource(WebSource):
             }
             reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(params)}", self._headers)
             results = listed_entries(reply, "results", self._name)
-            images += [self._result(each) for each in results if url_at(each, "url")]
+            images += [self._result(entry) for entry in results if url_at(entry, "url")]
             pages = reply.get("page_count")
             page += 1
             if not results or not isinstance(pages, int) or page > pages:

@@ -42,7 +42,7 @@ class WikimediaSource(WebSource):
                 break
         ranked = sorted(pages.values(), key=lambda page: integer_at(page, "index") or 0)
         images = [self._result(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
-        return [each for each in images if each.address][:limit]
+        return [image for image in images if image.address][:limit]
 
     def _result(self, page: Any, info: Any) -> FoundImage:
         def field_text(name: str) -> str:

@@ -57,8 +57,8 @@ class AdaptedModel:
         torch, _ = import_torch(FEATURE)
         with torch.inference_mode():
             scores, targets, rows = self._scores(batch)
-            each = -torch.nn.functional.cross_entropy(scores, targets, reduction="none")
-            sums = torch.zeros(batch.labels.shape[0], device=each.device).index_add_(0, rows, each)
+            logs = -torch.nn.functional.cross_entropy(scores, targets, reduction="none")
+            sums = torch.zeros(batch.labels.shape[0], device=logs.device).index_add_(0, rows, logs)
         return [float(value) for value in sums.tolist()]
 
     def _scores(self, batch: TrainingBatch) -> tuple[Any, Any, Any]:
