@@ -57,8 +57,8 @@ def world_of_votes(
     layer = np.arange(battle.size) - first
     table = np.full((int(layer.max()) + 1, rows.size * pairs), np.nan)
     table[layer, battle[order]] = votes.points[order]
-    seen = np.isfinite(table)
-    mean = np.where(seen, table - 0.5, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    voted = np.isfinite(table)
+    mean = np.where(voted, table - 0.5, 0.0).sum(axis=0) / np.maximum(voted.sum(axis=0), 1)
     used = arena.pool.scores if scores is None else scores
     shape = (rows.size, pairs)
     return World(

@@ -56,15 +56,15 @@ class ChainWriter:
                     progress("chains", number, len(plans))
             return ""
 
-        def settle(_: ScenePlan, asked: _AskedChain) -> _AskedChain:
-            self.refused.update(asked.refused)
-            self.cost_usd += asked.cost_usd
-            return asked
+        def settle(_: ScenePlan, answer: _AskedChain) -> _AskedChain:
+            self.refused.update(answer.refused)
+            self.cost_usd += answer.cost_usd
+            return answer
 
         def write(batch: list[tuple[ScenePlan, _AskedChain]]) -> None:
-            for plan, asked in batch:
-                if asked.chain is not None:
-                    add(plan, self._made(plan, asked.chain))
+            for plan, answer in batch:
+                if answer.chain is not None:
+                    add(plan, self._made(plan, answer.chain))
 
         def failed(_: object, error: Exception) -> _AskedChain:
             return _AskedChain(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))

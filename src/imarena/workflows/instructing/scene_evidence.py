@@ -51,12 +51,12 @@ def decompose_images(
     """Decompose every image without an answer from this decomposer. Results are stored as they arrive."""
     name, version = wired.decomposer.name, wired.decomposer.version
     tally = SceneTally()
-    wanted = set(images)
+    hashes = set(images)
 
     def stored(**where: Any) -> Counter[str]:
         attempts = Counter[str]()
         for evidence in workspace.store.records(Evidence, kind=KIND, tool=name, **where):
-            if evidence.tool_version == version and evidence.image_sha256 in wanted:
+            if evidence.tool_version == version and evidence.image_sha256 in hashes:
                 attempts[evidence.image_sha256] += 1
                 if evidence.status is Status.OK:
                     tally.scenes[evidence.image_sha256] = _read(evidence)

@@ -195,15 +195,19 @@ def judged_pairs_of(
 
 def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
-    shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known(board, shown, verdicts, skipped, who)), skipped
+    by_id = {output.output_id: output for outputs in board.slots.values() for output in outputs}
+    return list(_known(board, by_id, verdicts, skipped, who)), skipped
 
 
 def _known(
-    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[_PairVerdict], skipped: Counter[str], who: str
+    board: ShowableOutputs,
+    by_id: dict[str, Output],
+    verdicts: Sequence[_PairVerdict],
+    skipped: Counter[str],
+    who: str,
 ) -> Iterator[JudgedPair]:
     for left_id, right_id, outcomes, agreed in verdicts:
-        left, right = shown.get(left_id), shown.get(right_id)
+        left, right = by_id.get(left_id), by_id.get(right_id)
         if left is None or right is None or left.image is None or right.image is None:
             skipped["pixels_absent_or_not_chosen"] += 1
             continue

@@ -127,13 +127,13 @@ def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode
 
 def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
     """Same as `expected_objects`, for many places: the store is read once."""
-    known = _by_models(workspace)
+    by_models = _by_models(workspace)
     lists: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
 
     def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
         slot = (item.item_id, turn, mode)
         if slot not in lists:
-            lists[slot] = _chosen(item, turn, mode, known.get)
+            lists[slot] = _chosen(item, turn, mode, by_models.get)
         return lists[slot]
 
     return look
@@ -141,7 +141,7 @@ def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[
 
 def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]:
     lists = stored_object_lists(workspace, status=Status.OK.value, **where)
-    return {listed.subject: listed.objects for listed in lists if listed.lister != OFFLINE}
+    return {entry.subject: entry.objects for entry in lists if entry.lister != OFFLINE}
 
 
 def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
@@ -149,8 +149,8 @@ def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[
     if isinstance(stated, list):
         return tuple(name for name in stated if isinstance(name, str))[:MOST]
     question = objects_question(item, turn, mode)
-    listed = by_models(question.subject)
-    return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
+    objects = by_models(question.subject)
+    return objects if objects is not None else tuple(str(each) for each in offline_objects(question.instruction))
 
 
 @dataclass(frozen=True)

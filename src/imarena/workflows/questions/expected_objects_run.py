@@ -75,11 +75,11 @@ def plan_objects(
 
 def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
     """Return what this lister was asked before."""
-    wanted = identity_of(lister)
+    identity = identity_of(lister)
     return past_attempts(
-        (listed.subject, listed.attempt, listed.status is Status.OK)
-        for listed in stored_object_lists(workspace, tool=lister.name, **where)
-        if listed.identity == wanted
+        (entry.subject, entry.attempt, entry.status is Status.OK)
+        for entry in stored_object_lists(workspace, tool=lister.name, **where)
+        if entry.identity == identity
     )
 
 

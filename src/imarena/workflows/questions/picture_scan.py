@@ -70,11 +70,11 @@ def scan_pictures(
     tool = find_picture_tool(tool_name)
     terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
     past = _earlier(workspace, tool)
-    wanted = pictures_to_scan(workspace)
-    if not wanted:
+    images = pictures_to_scan(workspace)
+    if not images:
         raise UserError("There are no images to read.", hint="Import items or outputs, or run `imarena edit`.")
-    work = [sha256 for sha256 in wanted if sha256 not in past.done]
-    report = ScanReport(len(work), tool.name, done_before=len(wanted) - len(work))
+    work = [sha256 for sha256 in images if sha256 not in past.done]
+    report = ScanReport(len(work), tool.name, done_before=len(images) - len(work))
     noting: JsonDict = {"reader": tool.tool, "version": tool.version()}
     with record_run(workspace, "scan", noting) as ongoing:
         ongoing.plan(report.planned)
@@ -126,10 +126,10 @@ class LookAtPicture:
         from imarena.images import pixels
 
         try:
-            shown = pixels(data)
+            image = pixels(data)
         except ImarenaError as error:  # `verify` names the file
             return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
-        return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(shown))
+        return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(image))
 
 
 def _unanswered(_: object, error: Exception) -> PictureAnswer:

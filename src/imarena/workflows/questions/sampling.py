@@ -65,10 +65,10 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
 
 def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
-    known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
-    if text not in known:
-        raise unknown_name("Unknown --orders", text, known)
-    return known[text]
+    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
+    if text not in policies:
+        raise unknown_name("Unknown --orders", text, policies)
+    return policies[text]
 
 
 @dataclass(frozen=True)
@@ -186,11 +186,11 @@ def next_round(
     widths = interval_widths(keys, ranking)
     wide = {key: width for key, width in widths.items() if not width < sampler.width}
     if sampler.until == "pairs":
-        wanted = set(wide)
+        open_pairs = set(wide)
     else:
-        wanted = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
+        open_pairs = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
     battles: list[OutputPair] = []
-    for pair in sorted(wanted):
+    for pair in sorted(open_pairs):
         done = fought[pair]
         battles += by_pair[pair][done : done + sampler.per_pair]
     if sampler.until == "pairs" and not battles and wide:

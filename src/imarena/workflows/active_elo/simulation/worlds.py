@@ -54,9 +54,9 @@ class World:
 
     def ask(self, item: NDArray[np.int64], pair: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """(k,) points from one rater per battle, chosen at random among those who saw it."""
-        seen = self.votes[:, item, pair]
-        keys = np.where(np.isfinite(seen), rng.random(seen.shape), -1.0)
-        return np.asarray(seen[keys.argmax(axis=0), np.arange(item.size)])
+        votes = self.votes[:, item, pair]
+        keys = np.where(np.isfinite(votes), rng.random(votes.shape), -1.0)
+        return np.asarray(votes[keys.argmax(axis=0), np.arange(item.size)])
 
 
 def recorded_world(
