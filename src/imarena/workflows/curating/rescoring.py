@@ -69,10 +69,10 @@ def _stored_source(workspace: Workspace, stored: dict[str, list[tuple[FoundImage
             replace(image, source=STORED, key=f"{image.source}/{image.key}") for image, _ in stored.get(query.text, ())
         ]
 
-    async def load(image: FoundImage) -> bytes:
+    async def load(found: FoundImage) -> bytes:
         try:
-            return workspace.blobs.get(hashes[image.key])
+            return workspace.blobs.get(hashes[found.key])
         except StoreError as error:
-            raise SourceFailure(f"{image.key}: {error}") from error
+            raise SourceFailure(f"{found.key}: {error}") from error
 
     return ImageSource(STORED, search, load, f"{STORED}-{sorted(hashes.values())}")

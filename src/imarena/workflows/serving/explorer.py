@@ -146,8 +146,8 @@ class BattleList(Sequence[BattleView]):
         battles = []
         for pair in pairs.tolist():
             left, right = int(index.left[pair]), int(index.right[pair])
-            named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
-            battles.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
+            ids = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
+            battles.append(BattleView(battle_id(entries, left, right), *ids, counts[pair, True], counts[pair, False]))
         release_pages()
         return battles
 
@@ -218,8 +218,8 @@ def _left_verdicts(
         every = source[:-1].all()  # looking up the code of each verdict takes much longer
         masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])
     if filters.dimension is not None:
-        known = index.dimension.names
-        code = known.index(filters.dimension) if filters.dimension in known else -2
+        dimensions = index.dimension.names
+        code = dimensions.index(filters.dimension) if filters.dimension in dimensions else -2
         masks.append(lambda rows: index.dimension.of[rows] == code)
     if filters.since or filters.until:
         masks.append(lambda rows: filters.window.sees(index.created_us[rows]))
@@ -247,9 +247,9 @@ def load_battle(
     require_visible(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [
-        shown
-        for shown in _votes(snapshot.view, seqs)
-        if not shown.vote.retracted and (leads or shown.reason not in views.CHECKS)
+        row
+        for row in _votes(snapshot.view, seqs)
+        if not row.vote.retracted and (leads or row.reason not in views.CHECKS)
     ]
     return pair, cast, _judgments(leaderboards, snapshot.view, pair)
 
@@ -271,15 +271,15 @@ def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-    shown = []
+    result = []
     store = leaderboards.workspace.store
     for row in rows:
         judgment = from_row(Judgment, row)
         reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-        shown.append(
+        result.append(
             ShownJudgment(judgment, reply.raw if reply is not None else None, views.judgment_reason(view, row))
         )
-    return shown
+    return result
 
 
 # ---------------------------------------------------------------------- items

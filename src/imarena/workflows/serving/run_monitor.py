@@ -55,17 +55,17 @@ class RunWatch:
             recent.append(self._followed(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
         return recent
 
-    def _followed(self, seen: MonitoredRun) -> MonitoredRun:
+    def _followed(self, monitored: MonitoredRun) -> MonitoredRun:
         """A run stores its counts only when it ends; until then they are counted here."""
-        if seen.run.state != "running":
+        if monitored.run.state != "running":
             with self._guard:
-                self._sofar.pop(seen.run.run_id, None)
-            return seen
+                self._sofar.pop(monitored.run.run_id, None)
+            return monitored
         with self._guard:
-            sofar = self._sofar.setdefault(seen.run.run_id, _Sofar())
+            sofar = self._sofar.setdefault(monitored.run.run_id, _Sofar())
             for kind in (Judgment, Output):
-                self._read(kind, seen.run.run_id, sofar)
-            return replace(seen, counts={**seen.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
+                self._read(kind, monitored.run.run_id, sofar)
+            return replace(monitored, counts={**monitored.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
 
     def _read(self, kind: type[Judgment | Output], run_id: str, sofar: _Sofar) -> None:
         for row in self._workspace.store.rows(kind, after=sofar.after[kind], run_id=run_id):
@@ -112,18 +112,18 @@ class Costs:
             final = seq - uncommitted_window(view)
             if final > self._settled.judgments and (late or seq - self._settled.judgments > _SETTLED):
                 # on SQLite every sum is final
-                known = self._settled if uncommitted_window(view) else self._latest
-                self._settled = self._added(known, final, 0)
-            known = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
-            self._latest = self._added(known, seq, view.recent)
+                sums = self._settled if uncommitted_window(view) else self._latest
+                self._settled = self._added(sums, final, 0)
+            sums = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
+            self._latest = self._added(sums, seq, view.recent)
             self._write_cached(view)
             return self._latest.costs
 
-    def _added(self, known: "_Sums", upto: int, recent: int) -> "_Sums":
-        costs = known.costs.copy()
-        for after in range(known.judgments, upto, _SUMMED_AT_ONCE):
+    def _added(self, sums: "_Sums", upto: int, recent: int) -> "_Sums":
+        costs = sums.costs.copy()
+        for after in range(sums.judgments, upto, _SUMMED_AT_ONCE):
             costs.update(self._between(after, min(upto, after + _SUMMED_AT_ONCE)))
-        return _Sums(max(upto, known.judgments), recent, +costs)
+        return _Sums(max(upto, sums.judgments), recent, +costs)
 
     def _between(self, after: int, upto: int) -> Counter[JudgeDimension]:
         body: Any = judgments.c.body

@@ -177,17 +177,17 @@ def align_files(
 def _judges_verdicts(path: Path) -> VerdictColumns:
     """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
-    named = verdicts.labels.get("judge", [])
-    if len(set(named)) < 2:
+    judges = verdicts.labels.get("judge", [])
+    if len(set(judges)) < 2:
         return verdicts
     if "rater" in column_names(path):
         raise UserError(
             f"{path}: the columns 'judge' and 'rater' both say who gave a verdict.",
             hint="Keep the one that names the judges.",
         )
-    if "" in named:
-        raise UserError(f"{path}, row {named.index('') + 1}: column 'judge' is empty.", hint="Every row needs one.")
-    return replace(verdicts, rater=named)
+    if "" in judges:
+        raise UserError(f"{path}, row {judges.index('') + 1}: column 'judge' is empty.", hint="Every row needs one.")
+    return replace(verdicts, rater=judges)
 
 
 def _align_export(
@@ -244,9 +244,9 @@ def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Not
         yield Notice(code="judges_by_scores", values={"judges": list(by_scores)})
     about = dict(zip(verdicts.rater, verdicts.labels["dimension"], strict=True))
     for judge, dimension in sorted(about.items()):
-        others = sorted(verdicts.covers.get(judge, frozenset()) - {dimension})
-        if others:
-            values: dict[str, JsonValue] = {"judge": judge, "dimension": dimension, "votes": list(others)}
+        other_dimensions = sorted(verdicts.covers.get(judge, frozenset()) - {dimension})
+        if other_dimensions:
+            values: dict[str, JsonValue] = {"judge": judge, "dimension": dimension, "votes": list(other_dimensions)}
             yield Notice(code="votes_about_other_dimension", values=values)
 
 
@@ -264,8 +264,8 @@ class _Battle:
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep the first successful answer for each order, or else the newest failure."""
-        known = self.by_order.get(row["order"])
-        if known is None or known["status"] != Status.OK.value:
+        earlier = self.by_order.get(row["order"])
+        if earlier is None or earlier["status"] != Status.OK.value:
             self.by_order[row["order"]] = row
 
     def outcome(self, *, both_needed: bool) -> tuple[str | None, str]:

@@ -81,8 +81,8 @@ def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = 
     """Data set, task, family, topic, track and the columns `by` of each of these items; empty if it has no value."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
     columns = {name: view.item_label(name) for name in (*views.ITEM_LABELS, *by)}
-    known = {name: column.list() for name, column in columns.items() if column is not None}
-    return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
+    labels = {name: column.list() for name, column in columns.items() if column is not None}
+    return {name: [values[item_position[item]] or "" for item in items] for name, values in labels.items()}
 
 
 # ---------------------------------------------------------------- judges
@@ -104,10 +104,10 @@ def verdicts_from_store(
     lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions = {judge.name: judge.dimensions for judge in chosen}
     names = [_name(line, dimensions[line.judge]) for line in lines]
-    asked = frozenset(votes.labels.get("dimension", ()))
+    voted_on = frozenset(votes.labels.get("dimension", ()))
     covers: dict[str, frozenset[str]] = {}
     for name, line in zip(names, lines, strict=True):
-        meets = views.compared_dimensions(line.dimension, dimensions[line.judge], asked, separate="dimension" in by)
+        meets = views.compared_dimensions(line.dimension, dimensions[line.judge], voted_on, separate="dimension" in by)
         covers.setdefault(name, meets)
     scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
     items = [line.item for line in lines]
@@ -139,9 +139,9 @@ def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
 
 def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
     """Drop failures on pairs for which another repeat or the other way of judging gave a verdict."""
-    kept = list(lines)
-    done = {_pair(line) for line in kept if line.winner is not None}
-    return (line for line in kept if line.winner is not None or _pair(line) not in done)
+    all_lines = list(lines)
+    done = {_pair(line) for line in all_lines if line.winner is not None}
+    return (line for line in all_lines if line.winner is not None or _pair(line) not in done)
 
 
 def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
@@ -223,11 +223,11 @@ def _by_scores(
     for item, left, right in voted:
         key = (judge, dimension, item, left, right)
         scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]
-        both = [(first, second) for first, second in scores if first is not None and second is not None]
-        for first, second in both:
+        pairs = [(first, second) for first, second in scores if first is not None and second is not None]
+        for first, second in pairs:
             gap = round(first - second, 9)
             winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
             yield PairVerdict(*key, winner.value, gap, direct=False)
         why = failed.get(at[left]) or failed.get(at[right])
-        if not both and (why or any(score is not None for pair in scores for score in pair)):
+        if not pairs and (why or any(score is not None for pair in scores for score in pair)):
             yield PairVerdict(*key, None, reason=why or ONE_SCORE, direct=False)

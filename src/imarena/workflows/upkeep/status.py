@@ -160,5 +160,5 @@ def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
 
 def _text_counts(workspace: Workspace) -> dict[str, int]:
     """Count images that `imarena scan` read and flagged; empty if it never ran."""
-    read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
-    return {"read": read, "flagged": len(flags_of(workspace))} if read else {}
+    number = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
+    return {"read": number, "flagged": len(flags_of(workspace))} if number else {}

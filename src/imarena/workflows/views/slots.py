@@ -59,8 +59,8 @@ def _unfilled() -> Select[tuple[object, ...]]:
     """Query for failed attempts at slots that have no ok output, newest last."""
     table, other = tables.outputs, tables.outputs.alias()
     names = ("item_id", "turn", "editor", "mode", "sample")
-    same = [other.c[name] == table.c[name] for name in names]
-    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same).exists()
+    same_slot = [other.c[name] == table.c[name] for name in names]
+    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same_slot).exists()
     columns = (table.c[name] for name in (*names, "status", "work_id"))
     return select(*columns).where(table.c.status != Status.OK.value, ~filled).order_by(table.c.seq)
 
