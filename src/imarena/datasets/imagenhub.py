@@ -82,7 +82,7 @@ def _read_tree(
         lookup = _lookup(folder, tree)
     except UserError as error:
         yield Skip(name, "", first_line(error))
-    known = intake.items(dataset)
+    stored_items = intake.items(dataset)
     index = dataset_index(intake, dataset, indexes)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
     refused: set[str] = set()
@@ -91,7 +91,7 @@ def _read_tree(
         if isinstance(item, Skip):
             yield item
             continue
-        before = known.get(uid)
+        before = stored_items.get(uid)
         if before is not None and before.absent and before.item_id != item.item_id:
             refused.add(uid)
             yield Skip(
@@ -214,7 +214,7 @@ def _read_ratings(
     raters.add(rater_id)
     yield Rater(rater_id=rater_id, origin=Origin(source=dataset, row=match.group("rater").lower()))
     digest = file_sha256(path)
-    seen: set[str] = set()
+    uids: set[str] = set()
     try:
         for row in stream_table(path, name, delimiter="\t", required=("uid",)):
             if isinstance(row, Skip):
@@ -222,10 +222,10 @@ def _read_ratings(
                 continue
             number, cells = row
             uid = cells.pop("uid")
-            if not uid or uid in seen:
+            if not uid or uid in uids:
                 yield Skip(name, f"line {number}", f"the uid '{uid}' appears twice" if uid else "the uid is empty")
                 continue
-            seen.add(uid)
+            uids.add(uid)
             origin = Origin(source=dataset, file=name, file_sha256=digest)
             yield from _read_row(uid, cells, f"line {number}", rater_id, origin, index)
     except UserError as error:

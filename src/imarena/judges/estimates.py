@@ -125,10 +125,10 @@ def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
     return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
-def _assumed_s(asked: AskedJudge) -> float:
-    if asked.endpoint is not None:
+def _assumed_s(job: AskedJudge) -> float:
+    if job.endpoint is not None:
         return LATENCY_S
-    declared = asked.judge.traits.seconds
+    declared = job.judge.traits.seconds
     return COMPUTED_S if declared is None else declared
 
 
@@ -212,16 +212,16 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
             mean,
             f"{mean:.1f} s per question with retries and waiting: mean of {counted(len(whole), 'earlier question')}",
         )
-    known = [usage.latency_s for usage in past if usage.latency_s is not None]
-    if known:
-        middle = median(known)
-        return middle, f"{middle:.1f} s per question: median of {len(known)} earlier ones"
+    latencies = [usage.latency_s for usage in past if usage.latency_s is not None]
+    if latencies:
+        middle = median(latencies)
+        return middle, f"{middle:.1f} s per question: median of {len(latencies)} earlier ones"
     return assumed_s, f"assumes {assumed_s:g} s per question"
 
 
-def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
+def _limited(job: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
     """The minimum seconds under the endpoint's rate limit, and the limit in words."""
-    endpoint = asked.endpoint
+    endpoint = job.endpoint
     if endpoint is None or endpoint.requests_per_minute is None:
         return 0.0, ()
     per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
@@ -231,40 +231,40 @@ def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
 def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
     """Compare the tokens of earlier questions with their sizes."""
     sizes: list[Size] = []
-    taken: list[int] = []
+    tokens: list[int] = []
     written = 0
     for size, usage in past:
         if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
             sizes.append(size)
-            taken.append(usage.input_tokens)
+            tokens.append(usage.input_tokens)
             written += usage.output_tokens
-    return _fitted(sizes, taken, written) if sizes else None
+    return _fitted(sizes, tokens, written) if sizes else None
 
 
-def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
+def _fitted(sizes: Sequence[Size], input_tokens: Sequence[int], written: int) -> _Measured:
     n = len(sizes)
     whole = sum(size.text_tokens + size.image_tokens for size in sizes)
     pictures = sum(size.pictures for size in sizes)
-    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
+    by_pixels = _Measured(sum(input_tokens) / whole if whole else 1.0, None, written / n, n)
     if not pictures:
         return by_pixels
-    each = max(0.0, (sum(taken) - sum(size.text_tokens for size in sizes)) / pictures)
+    each = max(0.0, (sum(input_tokens) - sum(size.text_tokens for size in sizes)) / pictures)
     by_count = _Measured(by_pixels.ratio, each, written / n, n)
 
     def misfit(model: _Measured) -> float:
-        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
+        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, input_tokens, strict=True))
 
     return min(by_pixels, by_count, key=misfit)
 
 
-def _reply_tokens(asked: AskedJudge) -> int:
+def _reply_tokens(job: AskedJudge) -> int:
     """Assumed tokens of a reply: at most what the judge lets the model write."""
-    most = asked.judge.traits.max_reply_tokens
+    most = job.judge.traits.max_reply_tokens
     return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
-def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
-    endpoint = asked.endpoint
+def _basis(job: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+    endpoint = job.endpoint
     requests = counted(questions, "request")
     if measured:
         each = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
@@ -274,9 +274,9 @@ def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tup
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels, "
-            f"{_reply_tokens(asked)} tokens per reply; a small first run replaces them by measured values"
+            f"{_reply_tokens(job)} tokens per reply; a small first run replaces them by measured values"
         )
-    if asked.runs_here:
+    if job.runs_here:
         return requests, tokens, "the model runs here: no cost"
     if endpoint is None or not endpoint.priced:
         return requests, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"

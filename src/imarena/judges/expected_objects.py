@@ -29,8 +29,8 @@ def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
 
 def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
     """Read what `reasons_from_objects` wrote; entries of another form are skipped."""
-    listed = reasons.get("objects")
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    objects = reasons.get("objects")
+    entries = [entry for entry in objects if isinstance(entry, dict)] if isinstance(objects, list) else []
     return tuple(
         ExpectedObject(str(entry["name"]), entry.get("present") is not False)
         for entry in entries

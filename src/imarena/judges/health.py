@@ -70,11 +70,11 @@ def self_consistency(runs: Sequence[Verdicts]) -> SelfConsistency:
     ratings, _ = _ratings(table)
     rows = list(zip(*runs, strict=True))
     whole = [row for row in rows if None not in row]
-    same = sum(len(set(row)) == 1 for row in whole)
+    unanimous = sum(len(set(row)) == 1 for row in whole)
     return SelfConsistency(
         krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED),
         proportion_figure(
-            "unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
+            "unanimous", unanimous, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
         ),
         len(runs),
         sum(verdict is None for run in runs for verdict in run),
@@ -274,16 +274,16 @@ def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
     have_new = {unit for unit, score in new.items() if score is not None}
-    both = sorted(have_old & have_new, key=str)
-    before = [float(value) for unit in both if (value := old[unit]) is not None]
-    after = [float(value) for unit in both if (value := new[unit]) is not None]
+    common = sorted(have_old & have_new, key=str)
+    before = [float(value) for unit in common if (value := old[unit]) is not None]
+    after = [float(value) for unit in common if (value := new[unit]) is not None]
     shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=SEED)
     moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(
         shift,
         spearman(before, after),
-        proportion_figure("changed", moved, len(both), f"moved by more than {tolerance:g}"),
+        proportion_figure("changed", moved, len(common), f"moved by more than {tolerance:g}"),
         len(have_old - have_new),
         len(have_new - have_old),
         drifted,
@@ -292,7 +292,9 @@ def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]
 
 def verdict_drift(old: Verdicts, new: Verdicts) -> Figure:
     """Share of battles of a fixed set whose verdict changed between two versions of a judge."""
-    both = [(before, after) for before, after in zip(old, new, strict=True) if before is not None and after is not None]
+    pairs = [
+        (before, after) for before, after in zip(old, new, strict=True) if before is not None and after is not None
+    ]
     return proportion_figure(
-        "changed", sum(before is not after for before, after in both), len(both), "another verdict than before"
+        "changed", sum(before is not after for before, after in pairs), len(pairs), "another verdict than before"
     )

@@ -116,13 +116,17 @@ class PvcSmallJudge:
         if not exhibit.sources:
             return Verdict(Status.REFUSED, error=_NO_SOURCE)
         try:
-            seen = [self._seen(exhibit.sources[0], data) for data in (exhibit.left, exhibit.right) if data is not None]
+            damages = [
+                self._seen(exhibit.sources[0], data) for data in (exhibit.left, exhibit.right) if data is not None
+            ]
         except InvalidImage as error:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
-        if len(seen) == 1:
-            reasons: JsonDict = {"damage_score": round(seen[0].score, 6), "edited": _share(seen[0])}
-            return Verdict(Status.OK, score=-seen[0].level, scores={"damage_level": seen[0].level}, reasons=reasons)
-        return self._preference(seen[0], seen[1])
+        if len(damages) == 1:
+            reasons: JsonDict = {"damage_score": round(damages[0].score, 6), "edited": _share(damages[0])}
+            return Verdict(
+                Status.OK, score=-damages[0].level, scores={"damage_level": damages[0].level}, reasons=reasons
+            )
+        return self._preference(damages[0], damages[1])
 
     def _preference(self, left: EditDamage, right: EditDamage) -> Verdict:
         gap = right.score - left.score
@@ -139,9 +143,9 @@ class PvcSmallJudge:
         return measure_edit_damage(before, after)
 
 
-def _share(seen: EditDamage) -> float:
+def _share(damage: EditDamage) -> float:
     """Share of the image that the network takes for the edit."""
-    return round(float(seen.edited.mean()), 4)
+    return round(float(damage.edited.mean()), 4)
 
 
 def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> PvcSmallJudge:

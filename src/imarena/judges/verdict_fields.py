@@ -67,8 +67,8 @@ def _member(kind: type[Status] | type[Outcome]) -> Callable[[object], str]:
     def check(value: object) -> str:
         if isinstance(value, kind):
             return ""
-        known = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-        return f"is {_shown(value)}; known: {known}"
+        members = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+        return f"is {_shown(value)}; known: {members}"
 
     return check
 

@@ -55,10 +55,10 @@ class CodedColumn:
 
         def units(rows: slice) -> IntArray:
             nonlocal free
-            found, alone = unit_of_code[self.of[rows]], np.flatnonzero(self.of[rows] == self.unnamed)
-            found[alone] = np.arange(free, free + alone.size)
+            clusters, alone = unit_of_code[self.of[rows]], np.flatnonzero(self.of[rows] == self.unnamed)
+            clusters[alone] = np.arange(free, free + alone.size)
             free += alone.size
-            return found
+            return clusters
 
         return build_column(self.of.size, np.int64, units)
 

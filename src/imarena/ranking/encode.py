@@ -64,8 +64,8 @@ def encode_battles(
         ("same_model_on_both_sides", lambda rows, _: left[rows] == right[rows]),
         *([] if weight is None else [("weight_zero", lambda rows, _: weight[rows] == 0)]),
     ]
-    outcome, kept, excluded = _kept(left.size, _outcomes(table, scores_decide), rules)
-    rows: Any = kept if excluded else slice(None)
+    outcome, valid, excluded = _kept(left.size, _outcomes(table, scores_decide), rules)
+    rows: Any = valid if excluded else slice(None)
     models, left, right, unranked = _played(models, _part(left, rows), _part(right, rows))
     return Battles(
         models=models,
@@ -93,16 +93,16 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
     item = _column(table, "item")
     n_items = len(item.names)
     everyone, *sides = _models(table)
-    seen = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
-    if seen is None or n_items == 0:
+    has_output = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
+    if has_output is None or n_items == 0:
         return None
     for codes, name in zip(sides, ("status_left", "status_right"), strict=True):
         failed = _failed(table, name)
         for rows in row_slices(codes.size):
             ok = (item.of[rows] >= 0) & ~failed(rows)
-            seen[codes[rows][ok], item.of[rows][ok]] = True
+            has_output[codes[rows][ok], item.of[rows][ok]] = True
     row = {model: index for index, model in enumerate(everyone)}
-    return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
+    return np.asarray(has_output.mean(axis=1)[[row[model] for model in models]])
 
 
 def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:
@@ -120,8 +120,13 @@ def _played(
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
-    kept = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
-    return kept, take_in_parts(new_code, left), take_in_parts(new_code, right), tuple(sorted(set(models) - set(kept)))
+    remaining = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
+    return (
+        remaining,
+        take_in_parts(new_code, left),
+        take_in_parts(new_code, right),
+        tuple(sorted(set(models) - set(remaining))),
+    )
 
 
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
@@ -147,7 +152,7 @@ def _kept(
     n: int, outcomes: _ReadOutcomes, rules: Sequence[tuple[str, _RowRule]]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], dict[str, int]]:
     """(n,) outcomes, (n,) rows to keep, and how many rows each rule leaves out; the first matching rule counts."""
-    codes, kept, excluded = (
+    codes, valid, excluded = (
         ColumnWriter(np.int8, n),
         ColumnWriter(bool, n),
         dict.fromkeys((name for name, _ in rules), 0),
@@ -161,8 +166,8 @@ def _kept(
             left &= ~out
         outcome[outcome == BOTH_BAD] = TIED
         codes.append(outcome)
-        kept.append(left)
-    return codes.column(), kept.column(), {name: number for name, number in excluded.items() if number}
+        valid.append(left)
+    return codes.column(), valid.column(), {name: number for name, number in excluded.items() if number}
 
 
 def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
@@ -281,6 +286,6 @@ def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
     return np.column_stack(columns)
 
 
-def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, known))
+def _choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, choices))

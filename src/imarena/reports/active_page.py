@@ -145,11 +145,11 @@ def _score(value: float) -> str:
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:
-    named = {f"Boards by {label}": groups for label, groups in document["by"].items()}
+    boards_by_title = {f"Boards by {label}": groups for label, groups in document["by"].items()}
     if document["dimension_boards"]:
-        named["Boards by dimension"] = document["dimension_boards"]
+        boards_by_title["Boards by dimension"] = document["dimension_boards"]
     sections = []
-    for title, groups in named.items():
+    for title, groups in boards_by_title.items():
         settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
         tables = [ratings_table(groups, name, title_of(name)) for name in settings]
         text = [
@@ -161,8 +161,8 @@ def _groups(document: dict[str, Any]) -> list[Section]:
             for setting, why in group["missing"].items():
                 lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
         missing = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
-        shown = ("; ".join(text) + ".", *sorted(missing))
-        sections.append(Section(title, shown, tables=tuple(table for table in tables if table)))
+        paragraphs = ("; ".join(text) + ".", *sorted(missing))
+        sections.append(Section(title, paragraphs, tables=tuple(table for table in tables if table)))
     return sections
 
 
@@ -213,7 +213,7 @@ def _others(document: dict[str, Any]) -> list[Section]:
             f"The board is the one of {document['judge']}. Pairs of the five best; paired bootstrap over items, Holm's "
             "correction."
         )
-        if any(one["code"] == "groups_never_met" for one in document["notices"]):
+        if any(notice["code"] == "groups_never_met" for notice in document["notices"]):
             text += " Only models of groups that met are compared; correlations are means over the groups."
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections

@@ -33,8 +33,8 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
     band = whole.mark_area(opacity=0.2).encode(
         y=alt.Y("low:Q", scale=scale, title="agreement with people"), y2="high:Q", color=colour
     )
-    drawn = [row for curve in curves for row in _line(curve)]
-    line = alt.Chart(alt.InlineData(values=drawn)).mark_line().encode(
+    line_rows = [row for curve in curves for row in _line(curve)]
+    line = alt.Chart(alt.InlineData(values=line_rows)).mark_line().encode(
         x=alt.X("gap:Q", title="score gap"), y=alt.Y("agreement:Q", scale=scale), color=colour, order="place:Q"
     )  # fmt: skip
     points = whole.mark_circle(size=50).encode(

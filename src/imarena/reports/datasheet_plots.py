@@ -22,7 +22,7 @@ def save_datasheet_plots(
     charts = {group: bar_chart(group, counts) for group, counts in groups.items() if counts}
     if keywords:
         charts["keywords"] = keyword_cloud(keywords)
-    return [chart_of(f"datasheet-{name}", "", drawn).save_svg(folder) for name, drawn in charts.items()]
+    return [chart_of(f"datasheet-{name}", "", chart).save_svg(folder) for name, chart in charts.items()]
 
 
 def bar_chart(title: str, counts: Mapping[str, int]) -> Any:

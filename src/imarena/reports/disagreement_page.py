@@ -206,6 +206,6 @@ def _exhibit(each: ShownDisagreement, picture: Callable[[ImageRef], str]) -> Gal
         *each.people_words,
     )
     pictures = tuple(
-        PageImage(picture(shown.image), shown.caption, shown.note) for shown in each.images if shown.image is not None
+        PageImage(picture(image.image), image.caption, image.note) for image in each.images if image.image is not None
     )
     return GalleryItem(title, each.instruction, pictures, remarks)

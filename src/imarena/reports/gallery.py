@@ -84,8 +84,8 @@ def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_P
 def _tally(pairs: list[_Pair]) -> str:
     wrong = sum(pair.turned > 0 for pair in pairs)
     alike = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
-    same = f", scores {alike:,} equal" if alike else ""
-    return f"orders {len(pairs) - wrong - alike:,} correctly{same} and {wrong:,} wrongly"
+    ties = f", scores {alike:,} equal" if alike else ""
+    return f"orders {len(pairs) - wrong - alike:,} correctly{ties} and {wrong:,} wrongly"
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
@@ -115,15 +115,15 @@ def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
 def _clear_pairs(outputs: list[Output], scores: ScoresByOutput, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
     """Pairs in the same mode with clearly different true quality, by the judge that scored both."""
     pairs: dict[str, list[_Pair]] = defaultdict(list)
-    known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
-    for pair in combinations(known, 2):
+    scored = [output for output in outputs if output.output_id in truth and output.output_id in scores]
+    for pair in combinations(scored, 2):
         better, worse = sorted(pair, key=lambda output: -truth[output.output_id])
         truths = truth[better.output_id], truth[worse.output_id]
         if better.mode is not worse.mode or truths[0] - truths[1] < CLEAR:
             continue
         for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
-            both = scores[better.output_id][judge], scores[worse.output_id][judge]
-            pairs[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
+            pair_scores = scores[better.output_id][judge], scores[worse.output_id][judge]
+            pairs[judge.name].append(_Pair(better, worse, pair_scores, truths, judge.higher_is_better))
     return pairs
 
 
@@ -136,10 +136,10 @@ def _exhibit(
     item: Item, outputs: Sequence[Output], scores: ScoresByOutput, truth: Mapping[str, float],
     pairs: Mapping[str, list[_Pair]], picture: Callable[[ImageRef], str],
 ) -> GalleryItem:  # fmt: skip
-    shown = [PageImage(picture(image), "source") for image in item.sources]
-    shown += [PageImage(picture(image), "reference") for image in item.references]
+    images = [PageImage(picture(image), "source") for image in item.sources]
+    images += [PageImage(picture(image), "reference") for image in item.references]
     ordered = sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0))
-    shown += [
+    images += [
         PageImage(picture(image), f"{output.editor}, turn {output.turn + 1} of {len(item.turns)}")
         for output in _earlier_turns(ordered, outputs)
         if (image := output.image) is not None
@@ -148,11 +148,11 @@ def _exhibit(
         if output.image is not None:
             notes = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             notes += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
-            shown.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
+            images.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
-    return GalleryItem(title, instruction, tuple(shown), remarks)
+    return GalleryItem(title, instruction, tuple(images), remarks)
 
 
 def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Output]:

@@ -52,7 +52,7 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
 def model_groups(ranking: Ranking) -> list[Ranking]:
     """Split the board into groups of models that never met each other, the largest group first."""
     return [
-        ranking.model_copy(update={"models": tuple(one for one in ranking.models if one.model in group)})
+        ranking.model_copy(update={"models": tuple(standing for standing in ranking.models if standing.model in group)})
         for group in map(frozenset, ranking.groups or ((),))
     ]
 

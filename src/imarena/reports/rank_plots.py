@@ -151,8 +151,8 @@ def _title(ranking: Ranking) -> list[str]:
 
 def _names(models: list[str]) -> list[str]:
     """Make names printable, and still distinct after shortening."""
-    shown = [_shown(model) for model in models]
-    return [name if shown.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(shown)]
+    names = [_shown(model) for model in models]
+    return [name if names.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(names)]
 
 
 def _shown(text: str) -> str:

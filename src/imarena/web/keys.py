@@ -64,8 +64,8 @@ def presented_sessions(headers: Headers, keys: Keys) -> list[tuple[str, str]]:
     if not cookie:
         return []
     sent, port = cookie_parser(cookie), port_of(headers.get("host", ""))
-    named = [(role, cookie_name(role, port)) for role in ROLES]
-    opened = [(role, keys.unseal(sent[name])) for role, name in (*named, ("", COOKIE)) if sent.get(name)]
+    cookie_names = [(role, cookie_name(role, port)) for role in ROLES]
+    opened = [(role, keys.unseal(sent[name])) for role, name in (*cookie_names, ("", COOKIE)) if sent.get(name)]
     return [(role, secret) for role, secret in opened if secret]
 
 

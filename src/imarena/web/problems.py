@@ -127,8 +127,8 @@ def _part_error(error: Any) -> str:
     where = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
     short = _SHORT.get(error["type"])
     message = str(error["msg"]).removeprefix("Value error, ")
-    rest = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
-    return f"{where} {short or rest}"
+    lowered = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
+    return f"{where} {short or lowered}"
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -145,8 +145,8 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 def _http(_: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    known = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
-    code, message = known.get(status, ("refused", "The request was refused."))
+    by_status = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
+    code, message = by_status.get(status, ("refused", "The request was refused."))
     headers = error.headers if isinstance(error, HTTPException) else None
     response = problem_response(status, code, message)
     response.headers.update(headers or {})

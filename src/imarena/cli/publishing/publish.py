@@ -81,8 +81,8 @@ def _show(console: Console, report: "PublishReport") -> None:
         console.print(f"pseudonyms: {counted(number, 'value')} in {name!r}, which names people")
     if report.withheld_items:
         keys = ", ".join(map(repr, report.withheld_items[:_KEYS_SHOWN]))
-        rest = len(report.withheld_items) - _KEYS_SHOWN
-        more = f" and {rest:,} more (--json lists all)" if rest > 0 else ""
+        n_hidden = len(report.withheld_items) - _KEYS_SHOWN
+        more = f" and {n_hidden:,} more (--json lists all)" if n_hidden > 0 else ""
         console.print(f"items without their images: {keys}{more}")
     if not report.usable_items:
         console.print("No item has all its images: nobody can take part with this publication.")

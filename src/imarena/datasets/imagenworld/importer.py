@@ -101,7 +101,7 @@ class _Entry:
         edits = task.endswith("IE")
         if edits and not images:
             raise UserError("an editing task needs a condition image")
-        known = {"prompt", "prompt_refined", "cond_images"}
+        field_names = {"prompt", "prompt_refined", "cond_images"}
         return Item(
             dataset=self._shelf.dataset,
             key=self._key,
@@ -112,7 +112,7 @@ class _Entry:
             task=task,
             family="editing" if edits else "generation",
             topic=topic,
-            provenance={name: value for name, value in metadata.items() if name not in known},
+            provenance={name: value for name, value in metadata.items() if name not in field_names},
         )
 
     def _keep(self, name: str) -> ImageRef:
@@ -257,8 +257,8 @@ def issues_of(fields: Mapping[str, Any]) -> tuple[Issue, ...]:
         raise UserError("objects is not a list of names")
     if not isinstance(marked, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in marked):
         raise UserError("segments is not a list of numbers")
-    named = [Issue(kind="object", label=name) for name in objects]
-    return (*named, *(Issue(kind="segment", segment=number) for number in marked))
+    issues = [Issue(kind="object", label=name) for name in objects]
+    return (*issues, *(Issue(kind="segment", segment=number) for number in marked))
 
 
 def _before(written: object, instruction: str) -> str | None:

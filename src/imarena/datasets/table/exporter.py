@@ -51,16 +51,16 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
             yield Skip(name, "", f"{count} are not part of this format; export to native", by_format=True)
 
 
-def _dataset(archive: Archive, wanted: str | None) -> str:
+def _dataset(archive: Archive, name: str | None) -> str:
     names = sorted({item.dataset for item in archive.records(Item)})
-    if wanted is None and len(names) == 1:
+    if name is None and len(names) == 1:
         return names[0]
-    if wanted in names and wanted is not None:
-        return wanted
-    known = f"Known: {', '.join(names)}." if names else "The workspace has no items."
+    if name in names and name is not None:
+        return name
+    names_hint = f"Known: {', '.join(names)}." if names else "The workspace has no items."
     raise UserError(
-        "Which data set?" if wanted is None else f"There is no data set '{wanted}'.",
-        hint=f"Give it with dataset=NAME. {known}",
+        "Which data set?" if name is None else f"There is no data set '{name}'.",
+        hint=f"Give it with dataset=NAME. {names_hint}",
     )
 
 

@@ -23,22 +23,22 @@ def item_tables(folder: Folder) -> list[Path]:
         return [folder.root]
     tables = _tables(folder, folder.root)
     for name in NAMES:
-        called = [path for path in tables if path.stem.lower() == name]
-        if len(called) > 1:
-            raise UserError(f"{folder.root} has {_listed(folder, called)}.", hint="Name the one to read.")
-        if called:
-            return called
+        matches = [path for path in tables if path.stem.lower() == name]
+        if len(matches) > 1:
+            raise UserError(f"{folder.root} has {_listed(folder, matches)}.", hint="Name the one to read.")
+        if matches:
+            return matches
     for shards in (tables, _tables(folder, folder.root / "data")):
         parquet = [path for path in shards if path.suffix.lower() == ".parquet"]
         if parquet:
             return parquet
     # a .json next to folders of images is more often a manifest or a log than a table
-    others = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
-    if len(others) > 1:
+    candidates = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
+    if len(candidates) > 1:
         raise UserError(
-            f"{folder.root} has {_listed(folder, others)}.", hint="Name the one to read, or call it items.csv."
+            f"{folder.root} has {_listed(folder, candidates)}.", hint="Name the one to read, or call it items.csv."
         )
-    return others
+    return candidates
 
 
 def refuse_unreadable_tables(folder: Folder) -> None:

@@ -151,13 +151,13 @@ def _turns(cells: Mapping[str, Any]) -> tuple[Turn, ...]:
     for name, values in texts.items():
         if len(values) > len(written):
             raise UserError(f"there are {len(values)} of {name}, and {len(written)} of instruction")
-    rest = {name: [*values, *[""] * (len(written) - len(values))] for name, values in texts.items()}
+    columns = {name: [*values, *[""] * (len(written) - len(values))] for name, values in texts.items()}
     return tuple(
         Turn(
             instruction=instruction,
-            original_instruction=rest["original_instruction"][n] or None,
-            expected=rest["expected"][n] or None,
-            task=(rest["task"][n] or None) if n else None,  # the first turn's task is the item's
+            original_instruction=columns["original_instruction"][n] or None,
+            expected=columns["expected"][n] or None,
+            task=(columns["task"][n] or None) if n else None,  # the first turn's task is the item's
         )
         for n, instruction in enumerate(written)
     )

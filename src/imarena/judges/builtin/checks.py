@@ -125,10 +125,10 @@ def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
         "share_of_change": round(min(share, 1.0), 3),
         "way": round(way, 3),
     }
-    named = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
+    colour_score = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
     # Recolouring keeps the object's edges; where the edges are gone, the object was replaced.
     painted = apply_floor(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
-    done = max(named, 0.5 * way) * painted * target_score(edit, scene, evidence)
+    done = max(colour_score, 0.5 * way) * painted * target_score(edit, scene, evidence)
     return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the image changed", evidence)
 
 

@@ -76,8 +76,8 @@ def _exceeded_by(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]], shar
 
 
 def _joint_contrast(difference: Difference) -> float:
-    both = np.sqrt(np.maximum(difference.structure, 0.0) * difference.colour)
-    raster = blocks(np.asarray(both, dtype=np.float32))
+    contrast = np.sqrt(np.maximum(difference.structure, 0.0) * difference.colour)
+    raster = blocks(np.asarray(contrast, dtype=np.float32))
     return float(np.log((raster.max() + 0.5) / (np.median(raster) + 0.5)))
 
 

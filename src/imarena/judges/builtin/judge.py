@@ -131,8 +131,8 @@ def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
 
 
 def _key(_: object, exhibit: Exhibit, __: Reading, output: bytes) -> bytes:
-    shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
-    return b"".join(hashlib.sha256(part).digest() for part in shown)
+    parts = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
+    return b"".join(hashlib.sha256(part).digest() for part in parts)
 
 
 class BuiltinJudge:
@@ -192,19 +192,24 @@ class BuiltinJudge:
             cannot.append("there is no source: only quality, named colours and quoted words were judged")
         if len(exhibit.sources) > 1 or exhibit.references:
             cannot.append("looked at the first source only; other sources and references were not used")
-        asked: list[JsonValue] = [
+        edits: list[JsonValue] = [
             {"kind": e.kind.value, "target": e.target, "value": e.value, "clause": e.clause} for e in reading.edits
         ]
-        return {"asked": asked, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
+        return {"asked": edits, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
 
-    def _pointwise(self, seen: Assessment, shared: JsonDict) -> Verdict:
-        reasons: JsonDict = {**shared, **seen.evidence, "initial": seen.score.initial, "caps": list(seen.score.caps)}
+    def _pointwise(self, assessment: Assessment, shared: JsonDict) -> Verdict:
+        reasons: JsonDict = {
+            **shared,
+            **assessment.evidence,
+            "initial": assessment.score.initial,
+            "caps": list(assessment.score.caps),
+        }
         return Verdict(
             status=Status.OK,
-            score=seen.score.score,
-            scores=seen.score.dimensions,
-            success=seen.score.success and not seen.not_done,
-            confidence=seen.confidence,
+            score=assessment.score.score,
+            scores=assessment.score.dimensions,
+            success=assessment.score.success and not assessment.not_done,
+            confidence=assessment.confidence,
             reasons=reasons,
             raw=json.dumps(reasons, sort_keys=True),
             model=f"builtin-{VERSION}",
@@ -219,8 +224,8 @@ class BuiltinJudge:
         margin = self.settings.margin
         outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
         scores = {"left.score": left.score.score, "right.score": right.score.score}
-        for side, seen in (("left", left), ("right", right)):
-            scores |= {f"{side}.{name}": value for name, value in seen.score.dimensions.items()}
+        for side, assessment in (("left", left), ("right", right)):
+            scores |= {f"{side}.{name}": value for name, value in assessment.score.dimensions.items()}
         reasons: JsonDict = {**shared, "gap": gap, "left": left.evidence, "right": right.evidence}
         if direct is not None:
             reasons["direct"] = direct.evidence
@@ -270,8 +275,8 @@ class BuiltinJudge:
         if not (reading.about_text or self.settings.ocr == "always" or may_hold_text(difference)):
             return None
         lines = read_lines(output)
-        wanted = [edit.text for edit in reading.edits if edit.text]
-        if difference.regions and any(text_match(text, lines) < 1.0 for text in wanted):
+        texts = [edit.text for edit in reading.edits if edit.text]
+        if difference.regions and any(text_match(text, lines) < 1.0 for text in texts):
             lines = (*lines, *read_lines(output, _around(difference.regions)))
         return lines
 

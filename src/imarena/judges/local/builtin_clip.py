@@ -44,8 +44,8 @@ class BuiltinClipJudge(BuiltinJudge):
     @property
     def params(self) -> JsonDict:
         """The settings, with the hash of the weights instead of their path, and without the device."""
-        shown = {k: v for k, v in self.settings.model_dump(mode="json").items() if k not in ("model", "device")}
-        return {**shown, "weights_sha256": weights_sha256(self._folder)}
+        settings = {k: v for k, v in self.settings.model_dump(mode="json").items() if k not in ("model", "device")}
+        return {**settings, "weights_sha256": weights_sha256(self._folder)}
 
     @cached_property
     def _features(self) -> Callable[[str | tuple[bytes, int, int]], NDArray[np.float32]]:

@@ -74,12 +74,12 @@ class ClipDirectionJudge:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
         with self._lock:
             moved = self._embed(images[1]) - self._embed(images[0])
-            wanted = self._embed(after) - self._embed(before)
-        lengths = float(np.linalg.norm(moved)), float(np.linalg.norm(wanted))
+            direction = self._embed(after) - self._embed(before)
+        lengths = float(np.linalg.norm(moved)), float(np.linalg.norm(direction))
         if min(lengths) < _LEAST:
             what = "The features of the image" if lengths[0] < _LEAST else "The features of the words"
             return Verdict(Status.REFUSED, error=f"{what} are the same before and after the edit: no direction.")
-        cosine = float(moved @ wanted) / (lengths[0] * lengths[1])
+        cosine = float(moved @ direction) / (lengths[0] * lengths[1])
         captions: JsonDict = {"before": before, "after": after}
         return Verdict(Status.OK, score=cosine, reasons=captions, model=model_label(self.folder))
 

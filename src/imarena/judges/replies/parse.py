@@ -102,11 +102,11 @@ def read_marks(
     On a scale to 1000, small marks with fractions (such as 0.85) are rejected: they are on another scale.
     """
     inner = field(fields, "scores", "score", "ratings")
-    wanted = tuple(names)
-    if isinstance(inner, dict) and all(field(fields, name) is None for name in wanted):
+    expected = tuple(names)
+    if isinstance(inner, dict) and all(field(fields, name) is None for name in expected):
         fields = inner
     numbers = {}
-    for name in wanted:
+    for name in expected:
         value = field(fields, name)
         value = field(value, "score", "value", "rating") if isinstance(value, dict) else value
         numbers[name] = read_number(value, low, high, name, whole=whole)
@@ -174,17 +174,17 @@ def _check_prose(outcome: Outcome, before: str, after: str = "", marked: list[Ou
 
     Earlier claims before the answer are part of the reasoning: 'B is better here. ... A is better.'
     """
-    others = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
-    if any(other is not outcome for other in others):
+    claimed = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
+    if any(other is not outcome for other in claimed):
         raise Unreadable("the reply names two different winners")
 
 
 def _named_in(fields: JsonDict) -> Outcome:
-    named = {name: value for name in WINNER_FIELDS if (value := field(fields, name)) is not None}
-    if not named:
+    winners = {name: value for name in WINNER_FIELDS if (value := field(fields, name)) is not None}
+    if not winners:
         raise Unreadable("the reply names no winner")
     outcomes = set()
-    for name, value in named.items():
+    for name, value in winners.items():
         outcome = side_named(value) if isinstance(value, str) else None
         if outcome is None:
             status = Status.REFUSED if isinstance(value, str) and is_refusal(value) else Status.UNPARSABLE

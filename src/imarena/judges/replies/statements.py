@@ -154,9 +154,9 @@ def _claim(clause: str) -> Outcome | None:
     chosen = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
     if chosen is not None:
         return _preferred(_group(chosen, "side"))
-    named = _NAMED.match(clause)
-    if named is not None and _group(named, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
-        return label_named(_group(named, "side"))
+    label = _NAMED.match(clause)
+    if label is not None and _group(label, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
+        return label_named(_group(label, "side"))
     clause = _BETTER_ONE.sub(r"\1", clause)
     praised = any(word in word_table().praise for word in clause.split()) or any(
         form in clause for form in word_table().praise if not form.isascii()

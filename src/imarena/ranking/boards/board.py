@@ -60,8 +60,8 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings, groups=groups,
     )  # fmt: skip
     if intervals.empty:  # identical rounds show nothing, not even that a rank is certain
-        kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
-        result = replace(result, draws=None, covariance=None, notices=kept)
+        notices = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
+        result = replace(result, draws=None, covariance=None, notices=notices)
     ratings, draws = result.ratings, result.draws
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
@@ -146,11 +146,11 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
         or len(battles.models) * len(battles.item.names) > 10**8
     ):
         return {}
-    seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
+    has_battle = np.zeros((len(battles.models), len(battles.item.names)), bool)
     for rows in row_slices(len(battles)):
         for side in (battles.left, battles.right):
-            seen[side[rows], battles.item.of[rows]] = True
-    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "only one item")
+            has_battle[side[rows], battles.item.of[rows]] = True
+    return dict.fromkeys(np.flatnonzero(has_battle.sum(axis=1) == 1).tolist(), "only one item")
 
 
 def _details(battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups) -> JsonDict:
@@ -250,9 +250,9 @@ def _data_notices(battles: Battles) -> list[Notice]:
     if battles.excluded:
         notices.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
     if battles.unranked:
-        shown = [*battles.unranked[:NAMES_SHOWN]]
-        more = len(battles.unranked) - len(shown)
-        notices.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
+        names = [*battles.unranked[:NAMES_SHOWN]]
+        more = len(battles.unranked) - len(names)
+        notices.append(Notice(code="models_not_ranked", values={"models": names, "more": more}))
     return notices
 
 

@@ -57,8 +57,8 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
     cells = counts_by_pair(battles)
     blocks = find_blocks(cells)
     notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
-    drawn = np.concatenate(draws) if draws else None
-    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded_models(cells, blocks))
+    all_draws = np.concatenate(draws) if draws else None
+    return Result(ratings, all_draws, settings, details, notices, unbounded=unbounded_models(cells, blocks))
 
 
 def _groups(

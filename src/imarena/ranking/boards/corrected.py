@@ -54,9 +54,9 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
     return votes, _result(posterior, draws, options, how)
 
 
-def _result(posterior: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
+def _result(posterior: Posterior, strengths: FloatArray, options: Options, how: str) -> Result:
     ratings = options.centre + options.per_log * (posterior.theta[0] - posterior.theta[0].mean())
-    draws = options.centre + options.per_log * (drawn - drawn.mean(axis=1, keepdims=True))
+    draws = options.centre + options.per_log * (strengths - strengths.mean(axis=1, keepdims=True))
     written = {"ties": "half a win each", "interval": "posterior", "judge_scores": how}
     unused = {"anchors", "cluster", "dimension_weight", "position"}
     unused |= {"rounds"} if options.rounds <= LEAST_DRAWS else set()
@@ -119,16 +119,16 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
     of = np.zeros(len(battles), np.int64) if item is None else item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
-    known = np.isfinite(values)
-    if not known.any():
+    scored = np.isfinite(values)
+    if not scored.any():
         return left, right
-    unique, unit = np.unique(keys[known], return_inverse=True)
-    mean = np.bincount(unit, values[known]) / np.bincount(unit)
+    unique, unit = np.unique(keys[scored], return_inverse=True)
+    mean = np.bincount(unit, values[scored]) / np.bincount(unit)
     sides: list[Any] = []
     for scores, models in ((left, battles.left), (right, battles.right)):
-        wanted = of * m + models
-        at = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
-        sides.append(np.where(np.isfinite(scores), scores, np.where(unique[at] == wanted, mean[at], np.nan)))
+        key = of * m + models
+        at = np.minimum(np.searchsorted(unique, key), unique.size - 1)
+        sides.append(np.where(np.isfinite(scores), scores, np.where(unique[at] == key, mean[at], np.nan)))
     return sides[0], sides[1]
 
 
@@ -138,30 +138,30 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
     of = np.arange(len(battles)) if battles.item is None else battles.item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
-    known = np.isfinite(values)
-    unique, first = np.unique(keys[known], return_index=True)
+    scored = np.isfinite(values)
+    unique, first = np.unique(keys[scored], return_index=True)
     model = unique % m
     counts = np.bincount(model, minlength=m)
-    sums = np.bincount(model, values[known][first], m)
-    overall = float(values[known].mean())
+    sums = np.bincount(model, values[scored][first], m)
+    overall = float(values[scored].mean())
     return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
 
 
-def _part(battles: Battles, kept: NDArray[np.bool_]) -> Battles:
-    if kept.all():
+def _part(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
+    if mask.all():
         return battles
 
     def codes(column: CodedColumn | None) -> CodedColumn | None:
-        return None if column is None else column.part(kept)
+        return None if column is None else column.part(mask)
 
     def numbers(column: Any) -> Any:
-        return None if column is None else column[kept]
+        return None if column is None else column[mask]
 
     return replace(
         battles,
-        left=battles.left[kept],
-        right=battles.right[kept],
-        outcome=battles.outcome[kept],
+        left=battles.left[mask],
+        right=battles.right[mask],
+        outcome=battles.outcome[mask],
         weight=numbers(battles.weight),
         item=codes(battles.item),
         rater=codes(battles.rater),

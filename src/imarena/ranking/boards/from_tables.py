@@ -45,11 +45,11 @@ def rank(
     from an earlier board. `options` contains all settings; arguments of this function override it. The default is
     Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
     """
-    named: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
         "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
-    chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
+    chosen = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
     ranking = rank_table(
         table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
@@ -230,8 +230,8 @@ def rank_by(table: Any, by: str, options: Options, reading: TableReading = AS_WR
         scope = {by: value}
         try:
             part = _trimmed(table.filter(groups.rows(value)))
-            made = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
-            board = sign_ranking(made, {"source": "table", **table_data(part)})
+            ranking = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
+            board = sign_ranking(ranking, {"source": "table", **table_data(part)})
         except UserError as error:
             board = empty_board(options.method, error, scope)
         yield board.model_copy(update={"notices": (*board.notices, *groups.notices)})

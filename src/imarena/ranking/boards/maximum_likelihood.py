@@ -350,15 +350,15 @@ def _extras(
             )
         ]
     if setup.likelihood.has_aux:
-        key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
+        key, to_value = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
         names = setup.group.names if setup.group else ("all",)
         aux_ends: Any = (
-            None if rounds is None else present_ends(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
+            None if rounds is None else present_ends(*np.quantile(to_value(rounds.aux), ends, axis=0, method="weibull"))
         )
         details[key] = [
             {
                 "group": names[g],
-                "value": float(read(base.aux[g : g + 1])[0]),
+                "value": float(to_value(base.aux[g : g + 1])[0]),
                 "low": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][0],
                 "high": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][1],
                 "battles": float(setup.cells.counts[setup.cells.group == g].sum()),

@@ -87,8 +87,8 @@ def widened_ranks(
     low, high = [*ends[0]], [*ends[1]]
     for model, won in swept.items():
         own = _group(groups, model, len(above))
-        others = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
-        open_ = np.flatnonzero(others & ~(above[model] if won else above[:, model]))
+        rivals = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
+        open_ = np.flatnonzero(rivals & ~(above[model] if won else above[:, model]))
         if won:
             high[model] = _moved(high[model], 0, at_least=1 + open_.size)
         else:
@@ -114,14 +114,14 @@ def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None 
 
 def _log_chance(points: FloatArray, met: FloatArray, model: int, rival: int, theta: FloatArray, *, won: bool) -> float:
     """Log probability that the model wins (or loses) all its battles if it is as good as the rival."""
-    others = np.arange(len(points)) != model
+    all_but_model = np.arange(len(points)) != model
     joined = points.copy()
     joined[rival] += points[model]
     joined[:, rival] += points[:, model]
     joined[rival, rival] = 0
-    joined = joined[np.ix_(others, others)]
+    joined = joined[np.ix_(all_but_model, all_but_model)]
     strengths = np.empty(len(points))
-    strengths[others] = _strengths(joined, joined + joined.T, theta[others])
+    strengths[all_but_model] = _strengths(joined, joined + joined.T, theta[all_but_model])
     strengths[model] = strengths[rival]
     lead = strengths[model] - strengths if won else strengths - strengths[model]
     return float(met[model] @ -np.logaddexp(0, -lead))

@@ -82,10 +82,10 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     column = battles.item if by == "item" else battles.rater
     if column is None:
         return RemovalUnits(csr_matrix((0, cells.counts.size)), np.empty(0, np.int64))
-    named = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
-    used = used_codes(len(column.names), column.of[named])
-    codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[named]]
-    matrix = csr_matrix((weight[named], (row, entry[named])), shape=(codes.size, cells.counts.size))
+    rows = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
+    used = used_codes(len(column.names), column.of[rows])
+    codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[rows]]
+    matrix = csr_matrix((weight[rows], (row, entry[rows])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
     names = tuple(column.names[code] for code in codes)
     return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names)
@@ -95,12 +95,12 @@ def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
     """Votes as units: those with the same pair, outcome and weight are one kind."""
     from scipy.sparse import csr_matrix
 
-    named = battles.item is not None or battles.rater is not None
+    has_names = battles.item is not None or battles.rater is not None
     if battles.weight is None:
         counts = cells.counts.ravel().astype(np.int64)
         entries = np.flatnonzero(counts)
         available, weight = counts[entries], np.ones(entries.size)
-        kind_of = (np.cumsum(counts > 0) - 1)[cell_of(battles, cells)] if named else None
+        kind_of = (np.cumsum(counts > 0) - 1)[cell_of(battles, cells)] if has_names else None
     else:
         weights, code = np.unique(battles.weight, return_inverse=True)
         keys, kind_of, available = np.unique(
@@ -309,8 +309,8 @@ class FittedRemovals:
         left, right = self.cells.left, self.cells.right
         reach = self._base_inverse[ahead] - self._base_inverse[behind]
         p = sigmoid(self.base[left] - self.base[right])
-        known = np.repeat(p * (1 - p) * (reach[left] - reach[right]) ** 2, 3)
-        share = np.asarray(self.units.matrix @ known) / max(float(reach[ahead] - reach[behind]), 1e-12)
+        information = np.repeat(p * (1 - p) * (reach[left] - reach[right]) ** 2, 3)
+        share = np.asarray(self.units.matrix @ information) / max(float(reach[ahead] - reach[behind]), 1e-12)
         return np.asarray(np.clip(share, 1 / max(self.units.total, 1), 1.0), np.float64)
 
     def still_ranked(self, counts: FloatArray, *models: int) -> bool:

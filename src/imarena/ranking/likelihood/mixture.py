@@ -43,11 +43,11 @@ class Reliability:
 
 def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability:
     """Group the battles that share a reliability. People's is fixed at `q_human` if the source is known."""
-    known = battles.judged is not None
+    has_source = battles.judged is not None
     names: tuple[str, ...]
     judged = battles.judged if battles.judged is not None else np.ones(len(battles), bool)
     if options.reliability == "source":
-        if not known:
+        if not has_source:
             raise UserError("Reliability by source needs a source column.", hint="Give source: human or judge.")
         names, of = ("judge",), np.zeros(len(battles), np.int32)
     elif options.reliability == "gap":
@@ -56,7 +56,7 @@ def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability
         if battles.rater is None:
             raise UserError("Reliability by rater needs a rater column.", hint="Or use --reliability source or gap.")
         names, of = battles.rater.names, battles.rater.of
-    hold = known and options.q_human is not None and not judged.all()
+    hold = has_source and options.q_human is not None and not judged.all()
     if not hold:
         return Reliability(CodedColumn(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
     used, group = np.unique(np.where(judged, of, len(names)), return_inverse=True)

@@ -51,9 +51,9 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
 
     def gather(parts: list[tuple[IntArray, IntArray, FloatArray]]) -> Any:
         cells = np.tile(np.arange(k), len(parts))
-        rows, others, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        inside = (rows >= 0) & (others >= 0)
-        entry = rows[inside] * size + others[inside]
+        rows, columns, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        inside = (rows >= 0) & (columns >= 0)
+        entry = rows[inside] * size + columns[inside]
         return csr_matrix((weights[inside], (entry, cells[inside])), shape=(size * size, k))
 
     pairs = [(a, b) for a in range(width) for b in range(width)]
@@ -152,8 +152,8 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     anchors = np.where(free, np.nan, base.theta) if not free.all() else None
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
-        drawn = replace(base.cells, counts=counts[:, :, r])
-        refit = fit_board(drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
+        cells = replace(base.cells, counts=counts[:, :, r])
+        refit = fit_board(cells, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
         theta[:, r] = (
             refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
         )
@@ -177,9 +177,9 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
         if rounds.size == 1:
             left_over.append(rounds)
             continue
-        drawn = counts[:, :, rounds]
-        fit = fit_board(replace(base.cells, counts=drawn[:, :, 0]), likelihood, start=base.within)
-        weighted = drawn * base.cells.factor[:, None, None]
+        grouped = counts[:, :, rounds]
+        fit = fit_board(replace(base.cells, counts=grouped[:, :, 0]), likelihood, start=base.within)
+        weighted = grouped * base.cells.factor[:, None, None]
         within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
         _centre_blocks(fit, within)
         problem, index = placing_problem(base.cells, likelihood, fit.blocks, within)
@@ -195,8 +195,8 @@ def _settle(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
     parameters, settled = _chord(base, counts)
     left_open = np.flatnonzero(~settled)
     if left_open.size and base.problem.likelihood.canonical:
-        found, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
-        parameters[:, left_open[done]] = found[:, done]
+        refitted, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
+        parameters[:, left_open[done]] = refitted[:, done]
         settled[left_open[done]] = True
     if (base.parameter >= 0).all():
         _centre_blocks(base, parameters)

@@ -51,9 +51,9 @@ def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.b
     heads = [cells.left[left_scored], cells.right[right_scored]]
     tails = [cells.right[left_scored], cells.left[right_scored]]
     if anchored is not None and anchored.any():
-        held = np.flatnonzero(anchored)
-        heads.append(held)
-        tails.append(np.roll(held, 1))
+        anchors = np.flatnonzero(anchored)
+        heads.append(anchors)
+        tails.append(np.roll(anchors, 1))
     head, tail = np.concatenate(heads), np.concatenate(tails)
     graph = coo_matrix((np.ones(head.size), (head, tail)), shape=(m, m))
     n, of = connected_components(graph, directed=True, connection="strong")
@@ -89,7 +89,7 @@ def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> 
     for index, won in _alone(cells, blocks).items():
         notices.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
     island = _islands(cells)
-    groups = [[models[index] for index in np.flatnonzero(island == one)] for one in range(int(island.max()) + 1)]
+    groups = [[models[index] for index in np.flatnonzero(island == group)] for group in range(int(island.max()) + 1)]
     if len(groups) > 1:
         notices.append(Notice(code="groups_never_met", values={"groups": len(groups), "models": groups}))
     if not notices:

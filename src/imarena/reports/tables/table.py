@@ -71,8 +71,8 @@ class Table:
     @property
     def filled(self) -> "Table":
         """The same table without empty columns. A table without rows keeps all columns."""
-        kept = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
-        return self if len(kept) == len(self.columns) else self.part(kept)
+        non_empty = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
+        return self if len(non_empty) == len(self.columns) else self.part(non_empty)
 
     def part(self, kept: Sequence[int]) -> "Table":
         """The table with only some columns, in this order."""

@@ -209,13 +209,13 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     """All runs, newest first."""
     watch = arena_of(request).leaderboards.runs
 
-    def found() -> Iterator[RunOut]:
+    def rows() -> Iterator[RunOut]:
         before: int | None = None
-        while seen := watch.recent(before, 200):
-            yield from map(responses_look.run_out, seen)
-            before = seen[-1].seq
+        while page := watch.recent(before, 200):
+            yield from map(responses_look.run_out, page)
+            before = page[-1].seq
 
-    return _saved(RunOut, found(), format, "runs")
+    return _saved(RunOut, rows(), format, "runs")
 
 
 def _asked(request: Request, campaign_id: str | None) -> Workspace:

@@ -63,12 +63,12 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: wire_lead.Know
     """Tasks with known answers, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
-        known = rating.known_tasks_from_table(workspace, body.kind, body.table)
+        proposals = rating.known_tasks_from_table(workspace, body.kind, body.table)
     else:
         least = (body.least_votes, body.least_share)
-        known = rating.known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
+        proposals = rating.known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
     return wire_lead.KnownPage(
-        tasks=[_known(proposal) for proposal in known.tasks], problems=sentences(known.notices[:50], "page")
+        tasks=[_known(proposal) for proposal in proposals.tasks], problems=sentences(proposals.notices[:50], "page")
     )
 
 
@@ -228,5 +228,5 @@ def invite_again(
     invited = rating.reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
-    shown = wire_lead.InvitationOut.model_validate(invited.invitation)
-    return wire_lead.InvitationMade(invitation=shown, token=invited.secret, path=f"/join#{invited.secret}")
+    invitation = wire_lead.InvitationOut.model_validate(invited.invitation)
+    return wire_lead.InvitationMade(invitation=invitation, token=invited.secret, path=f"/join#{invited.secret}")

@@ -118,6 +118,6 @@ def _sent(request: Request, data: bytes, media_type: str) -> Response:
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
     known_tags = request.headers.get("if-none-match", "").split(",")
-    if tag in (one.strip().removeprefix("W/") for one in known_tags):
+    if tag in (sent_tag.strip().removeprefix("W/") for sent_tag in known_tags):
         return Response(status_code=304, headers=headers)
     return Response(data, media_type=media_type, headers=headers)

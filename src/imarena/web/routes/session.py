@@ -66,12 +66,12 @@ def sign_out(request: Request, response: Response, caller: Anyone, role: Role | 
     arena = arena_of(request)
     mine = {caller.role: caller.session} if caller.session else {}
     mine.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in mine})
-    wanted = role or caller.role
-    if wanted in mine:
-        end_own_session(arena.workspace, mine[wanted])
+    ended_role = role or caller.role
+    if ended_role in mine:
+        end_own_session(arena.workspace, mine[ended_role])
         arena.sessions.forget()
     port = port_of(request.headers.get("host", ""))
-    for ended in (wanted,) if wanted else ROLES:
+    for ended in (ended_role,) if ended_role else ROLES:
         drop_cookies(response, ended, port, root=arena.settings.root_path)
     return Done()
 
