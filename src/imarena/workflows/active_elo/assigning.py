@@ -271,7 +271,7 @@ def _answers(arena: Arena) -> dict[tuple[int, int], float]:
     return {battle: next(iter(points)) for battle, points in points_by_battle.items() if points in ({0.0}, {1.0})}
 
 
-def _known(arena: Arena) -> list[JsonValue]:
+def _known_answers(arena: Arena) -> list[JsonValue]:
     """Return the known answers in the form that the web application reads."""
     answers: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
@@ -313,10 +313,10 @@ def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) ->
             hint="Name another with --campaign, or open it again on its page.",
         )
     if campaign is not None:
-        return _with_answers(campaign, _known(arena))
+        return _with_answers(campaign, _known_answers(arena))
     settings: JsonDict = {
         "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
-        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
+        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known_answers(arena),
     }  # fmt: skip
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
 

@@ -55,7 +55,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
         assignment.assignment_id: assignment
         for assignment in _assignments(workspace, {row["assignment"] for _, row in rows})
     }
-    stored, first_of = _stored(workspace, assignments), _shown(workspace, assignments)
+    stored, first_of = _stored_outcomes(workspace, assignments), _answered_units(workspace, assignments)
     cache = RecordCache(workspace)
     records: list[Record] = []
     refused: list[RefusedRow] = []
@@ -88,7 +88,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
             vote = vote.model_copy(update={"first_turn": _first_turn(cache, assignment, row)})
         stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
         new += 1
-        records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
+        records += [Rater(rater_id=vote.rater_id), vote, _vote_event(vote)]
     added = workspace.store.add(records, durable=True)
     _close(workspace, [record for record in records if isinstance(record, Vote)])
     answered = sorted({assignment.campaign_id for assignment in assignments.values()}) if new else []
@@ -108,7 +108,7 @@ def count_unread_rows(workspace: Workspace, path: Path) -> int:
         assignment.assignment_id: assignment
         for assignment in _assignments(workspace, {row["assignment"] for row in rows})
     }
-    stored = _stored(workspace, assignments)
+    stored = _stored_outcomes(workspace, assignments)
     votes = [vote for row in rows if isinstance(vote := _vote(row, assignments), Vote)]
     return sum((vote.assignment_id or "", vote.rater_id) not in stored for vote in votes)
 
@@ -178,7 +178,7 @@ def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
         yield from workspace.store.records(Assignment, id=ordered[start : start + 500])
 
 
-def _stored(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
+def _stored_outcomes(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
     outcomes: dict[tuple[str, str], Outcome] = {}
     ids = sorted(assignments)
     for start in range(0, len(ids), 500):
@@ -188,7 +188,7 @@ def _stored(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tu
     return outcomes
 
 
-def _shown(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
+def _answered_units(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
     """Map rater, unit and purpose to the assignment with which a rater voted on an open unit.
 
     A repeat has another purpose: the rater is meant to see that battle twice.
@@ -256,7 +256,7 @@ def _close(workspace: Workspace, cast: list[Vote]) -> None:
             )
 
 
-def _voted(vote: Vote) -> Event:
+def _vote_event(vote: Vote) -> Event:
     return Event(
         event_id=content_id("event", "voted", vote.assignment_id, vote.rater_id),
         assignment_id=vote.assignment_id or "",

@@ -69,7 +69,7 @@ def compare_metrics(arenas: dict[str, Arena], board: Ranking) -> tuple[MetricAgr
         ]
         if not against:
             continue
-        tests = _paired(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
+        tests = _paired_tests(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
         spearman, kendall = (
             _mean([(getattr(each, figure), each.n) for each in against]) for figure in ("spearman", "kendall")
         )
@@ -83,7 +83,7 @@ def _mean(values: list[tuple[float | None, int]]) -> float | None:
     return sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs) if pairs else None
 
 
-def _paired(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
+def _paired_tests(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
     """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction.
 
     `best`: the models to compare with one another, by group.

@@ -296,7 +296,7 @@ def plan_votes(
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
-    need = _wanted(arena, belief, expected, wish)
+    need = _votes_needed(arena, belief, expected, wish)
     return VotePlan(
         judge=arena.judge,
         notices=(*arena.notices, *_plan_notices(need, wish)),
@@ -320,7 +320,7 @@ def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
     return high <= WIDEST_RANGE * max(low, 1)
 
 
-def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
+def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
     """Return the votes needed overall and per model, and the votes available here."""
     need = expected.needed(wish.target)
     options = Options()

@@ -236,13 +236,13 @@ def _weight_boards(
 
 def _other_arenas(workspace: Workspace, judge: str) -> dict[str, Arena]:
     """Return other judges with scores of single outputs on the overall dimension."""
-    names = (name for name, dimension in _scored(workspace) if dimension == WHOLE and name != judge)
+    names = (name for name, dimension in _scorers(workspace) if dimension == WHOLE and name != judge)
     return {name: arena for name in names if (arena := _read(workspace, name, WHOLE)) is not None}
 
 
 def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
     """Return scores on one dimension, such as those of `clip-i`."""
-    pairs = [(name, dimension) for name, dimension in _scored(workspace) if dimension != WHOLE and name != judge]
+    pairs = [(name, dimension) for name, dimension in _scorers(workspace) if dimension != WHOLE and name != judge]
     several = Counter(name for name, _ in pairs)
     arenas = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
     return {name: arena for name, arena in arenas.items() if arena is not None}
@@ -256,7 +256,7 @@ def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
         return None
 
 
-def _scored(workspace: Workspace) -> list[tuple[str, str]]:
+def _scorers(workspace: Workspace) -> list[tuple[str, str]]:
     """Return the judges and the dimensions of their scores of single outputs."""
     from sqlalchemy import select
 

@@ -99,17 +99,17 @@ def _write(workspace: Workspace, assignments: Sequence[Assignment], path: Path, 
             edit = asked_edit(item, left, right, chain) if has_turn and left is not None else None
             text = "" if edit is None else edit.instruction
             inputs = (item.sources, item.references) if edit is None else (edit.sources, edit.references)
-            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in inputs]
+            pictures = [" ".join(_save_image(workspace, image, folder) for image in images) for images in inputs]
             for side, output in ((assignment.left_id, left), (assignment.right_id, right)):
                 image = None if output is None else output.image
-                pictures.append(_placed(workspace, image, folder) if image else side or "")
+                pictures.append(_save_image(workspace, image, folder) if image else side or "")
             rater = assignment.rater_id or ""
             yield assignment.assignment_id, rater, assignment.item_id, turn, text, *pictures, ""
 
     write_sheet_file(path, suffix, rows())
 
 
-def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
+def _save_image(workspace: Workspace, image: ImageRef, folder: Path) -> str:
     """Save the image in `folder` and return its path as in the sheet; its hash if the pixels are absent."""
     name = f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
     path = folder / name

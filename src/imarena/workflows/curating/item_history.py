@@ -50,13 +50,13 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
     item_ids = [each.item_id for each in workspace.store.records(Item, key=item.key)
             if each.provenance.get("curation") == work]  # also the released copy  # fmt: skip
-    for chained in (*item_ids, *_replaced(steps, item)):
+    for chained in (*item_ids, *_replaced_ids(steps, item)):
         lines += [_verification(check) for check in workspace.store.records(Verification, item_id=chained)]
     looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
     return ItemStory(item, tuple(sorted(lines, key=lambda line: line.moment)), looked)
 
 
-def _replaced(steps: list[Evidence], item: Item) -> list[str]:
+def _replaced_ids(steps: list[Evidence], item: Item) -> list[str]:
     """Return the ids of the items that it replaced: their checks belong to its history."""
     values: list[Any] = [step.value for step in steps]
     before = {value["new_item"]: value for value in values if value["step"] == "repair" and value.get("new_item")}
@@ -123,7 +123,7 @@ def _image(value: Any, _: Item) -> str:
     return f"loaded {address}: {value['width']} x {value['height']} pixels, licence {image.get('licence')}{changed}"
 
 
-def _refused(value: Any, _: Item) -> str:
+def _refusal(value: Any, _: Item) -> str:
     return f"refused {value['found']['source']}/{value['found']['key']}: {value['reason']}"
 
 
@@ -152,6 +152,6 @@ def _caption(value: Any, _: Item) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Any, Item], str]] = {
-    "plan": _plan, "search": _search, "image": _image, "refused": _refused, "reflect": _reflect, "score": _score,
+    "plan": _plan, "search": _search, "image": _image, "refused": _refusal, "reflect": _reflect, "score": _score,
     "caption": _caption, "repair": _repair,
 }  # fmt: skip

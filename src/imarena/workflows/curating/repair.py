@@ -120,7 +120,7 @@ class RepairDesk:
             if action == DISCARD:
                 self._note(item, decision, action, {})
                 return RepairResult(item.key, action)
-            request, settings, taxonomy = self._asked(item)
+            request, settings, taxonomy = self._request_of(item)
             image, data, candidate_sha = self._changed_image(item, change)
             if change.instruction:
                 request = replace(request, instruction=" ".join(change.instruction.split()))
@@ -153,7 +153,7 @@ class RepairDesk:
         keys = [item.key for item, _ in self._decided]
         raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, keys))
 
-    def _asked(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
+    def _request_of(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
         """Return the instruction, settings and taxonomy of the item's run; options override the settings."""
         work = str(item.provenance["curation"])
         request = curation.CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
@@ -198,7 +198,7 @@ class RepairDesk:
 
     def _spare(self, item: Item) -> list[tuple[FoundImage, str]]:
         """Return possible replacements: above the threshold, in no item, without near-duplicates in the data set."""
-        request, settings, _ = self._asked(item)
+        request, settings, _ = self._request_of(item)
         items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
         benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
         own = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)

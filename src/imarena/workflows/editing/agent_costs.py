@@ -51,7 +51,7 @@ class _Asked:
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
-    parties = [party for party in _asked(editor) if not party.client.runs_here and party.times]
+    parties = [party for party in _endpoints(editor) if not party.client.runs_here and party.times]
     if not parties or not outputs:
         return None
     total, costs = 0.0, []
@@ -66,14 +66,14 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
     return ExtraQuestionsCost(total, f"on top, at most: {', '.join(costs)} (tokens assumed)")
 
 
-def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
+def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     """Yield the endpoints of an editor and of those that it wraps, which may be asked once per edit of their own."""
     wraps = editor.traits.wraps
     if wraps is None:
         return
     for aside in wraps.asides:
         yield _Asked(aside, aside.times * edits)
-    yield from _asked(wraps.editor, edits * wraps.edits)
+    yield from _endpoints(wraps.editor, edits * wraps.edits)
 
 
 def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:

@@ -122,7 +122,7 @@ class _Run:
         """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
         task = WorkerTask(self.ask_editor, self.ask_editor.failed)
         questions = Questions(
-            work, self._order, task, self._unshown, self._count, self._store,
+            work, self._order, task, self._failed_edit, self._count, self._store,
             keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
             images=self.images, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
@@ -183,7 +183,7 @@ class _Run:
         editor_index = next(n for n, editor in enumerate(self.ask_editor.editors) if editor is work.editor)
         return EditOrder(editor_index, request, instruction, self.settings.checks, journal)
 
-    def _unshown(self, work: EditWork, error: Exception) -> EditMade:
+    def _failed_edit(self, work: EditWork, error: Exception) -> EditMade:
         if isinstance(error, ImarenaError):
             raise error
         return failed_edit(work.editor, error)

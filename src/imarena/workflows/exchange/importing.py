@@ -164,7 +164,7 @@ def import_records(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import everything that `read` yields, in batches. Bad rows are reported and left out."""
+    """Import everything that `reader` yields, in batches. Bad rows are reported and left out."""
     tally = _Tally()
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
@@ -218,7 +218,7 @@ def _write(workspace: Workspace, records: list[Record], tally: _Tally) -> None:
     tally.new.update(outcome.new_by_kind)
     tally.same.update(kinds - outcome.new_by_kind)
     if outcome.same:
-        for record in _changed(workspace, records):
+        for record in _conflicts(workspace, records):
             tally.same[type(record).__name__] -= 1
             tally.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
     if differing:
@@ -238,7 +238,7 @@ def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: 
         (tally.new if new else tally.same)["Exclusion"] += 1
 
 
-def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
+def _conflicts(workspace: Workspace, records: list[Record]) -> list[Record]:
     """Return votes and judgments that are already stored, but with another verdict than the given one."""
     changed: list[Record] = []
     for kind in (Vote, Judgment):

@@ -65,7 +65,7 @@ def plan_build(
         if sha256 not in images:
             images[sha256], pixel_counts[sha256] = data, size[0] * size[1]
             chains += path.relative_to(folder).as_posix() not in present_keys
-    done = _decomposed(workspace, wired) & set(images)
+    done = _decomposed_images(workspace, wired) & set(images)
     todo = [data for sha256, data in images.items() if sha256 not in done]
     plan = BuildPlan(
         settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(present_keys),
@@ -75,7 +75,7 @@ def plan_build(
     return _estimate(plan, todo, pixels_shown, settings, wired, writer)
 
 
-def _decomposed(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
+def _decomposed_images(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
     records = workspace.store.records(Evidence, kind=KIND, tool=wired.decomposer.name, status=Status.OK.value)
     return {record.image_sha256 for record in records if record.tool_version == wired.decomposer.version}
 

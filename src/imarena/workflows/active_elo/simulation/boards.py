@@ -45,7 +45,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "mixture-own": lambda: _mixture(fleet, votes, rounds, own=True),
         "online": lambda: _online(fleet, votes, rounds),
         "online-no-rho": lambda: _online(fleet, votes, rounds, weighed=False),
-        "corrected": lambda: _corrected(fleet, votes, rounds),
+        "corrected": lambda: _corrected_boards(fleet, votes, rounds),
     }
     if aggregation not in makers:
         raise unknown_name("No aggregation", aggregation, makers)
@@ -116,7 +116,7 @@ def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     return SimulatedBoards(strengths(None), np.stack(draws, axis=1))
 
 
-def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
+def _corrected_boards(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     papers = vote_batch(fleet, votes)
     fit = fit_corrected(papers)
     draws = [refit_strengths(papers, fit, times) for times in _times(fleet, votes, rounds)]
