@@ -28,7 +28,7 @@ def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], pare
             replace(case, plan=object_plan(case.item), chain=_chain(case.item, case.left, parents)) for case in extended
         ]
     if judge.traits.evidence:
-        stored = _stored(workspace, judge.traits.evidence)
+        stored = _stored_evidence(workspace, judge.traits.evidence)
         extended = [replace(case, evidence=_about(case, parents, stored)) for case in extended]
     return extended
 
@@ -76,7 +76,7 @@ def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[Imag
     return (*base, *reversed(before))
 
 
-def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
+def _stored_evidence(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
     """Return all ok evidence of these kinds by image, oldest first."""
     by_image: dict[str, list[Evidence]] = {}
     for evidence in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):

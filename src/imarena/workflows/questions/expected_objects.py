@@ -122,7 +122,7 @@ def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode
 
     The first that exists: the data set's own, the newest stored one by a model, the built-in reader's.
     """
-    return _chosen(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
+    return _objects(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
 
 
 def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
@@ -133,7 +133,7 @@ def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[
     def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
         slot = (item.item_id, turn, mode)
         if slot not in lists:
-            lists[slot] = _chosen(item, turn, mode, by_models.get)
+            lists[slot] = _objects(item, turn, mode, by_models.get)
         return lists[slot]
 
     return look
@@ -144,7 +144,7 @@ def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]
     return {entry.subject: entry.objects for entry in lists if entry.lister != OFFLINE}
 
 
-def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
+def _objects(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
     stated = item.provenance.get(KIND)
     if isinstance(stated, list):
         return tuple(name for name in stated if isinstance(name, str))[:MOST]

@@ -87,7 +87,7 @@ def plan_cases(
     workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output] | None = None
 ) -> PlannedWork:
     """Plan the missing questions. Only a live `ok` counts as asked: failures are tried again."""
-    stored = _known(workspace, judge)
+    stored = _stored_work(workspace, judge)
     fresh: dict[str, CaseWork] = {}
     copies: list[tuple[Case, str]] = []
     done_before, unfit = 0, Counter[str]()
@@ -125,10 +125,10 @@ def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork
         for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
             if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
                 newest[reply.work_id] = reply
-    return [replace(case_work, held=_held(partly_asked, newest.get(case_work.work_id))) for case_work in work]
+    return [replace(case_work, held=_earlier(partly_asked, newest.get(case_work.work_id))) for case_work in work]
 
 
-def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
+def _earlier(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
     texts = judge.usable(reply) if reply is not None else {}
     if reply is None or not texts:
         return None
@@ -152,7 +152,7 @@ def case_key(case: Case) -> tuple[str, str | None, str | None]:
     return case.left.output_id, case.right.output_id if case.right else None, order
 
 
-def _known(workspace: Workspace, judge: Judge) -> _Known:
+def _stored_work(workspace: Workspace, judge: Judge) -> _Known:
     stored = _Known()
     for answer in stored_answers(workspace, judge=judge.name):
         work = answer.key[0]
@@ -165,7 +165,7 @@ def _known(workspace: Workspace, judge: Judge) -> _Known:
 
 def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
     """Return every question that this judge answered, with the live ok judgment."""
-    return _known(workspace, judge).done
+    return _stored_work(workspace, judge).done
 
 
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:

@@ -132,7 +132,7 @@ class LookAtPicture:
         return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(image))
 
 
-def _unanswered(_: object, error: Exception) -> PictureAnswer:
+def _failed_answer(_: object, error: Exception) -> PictureAnswer:
     if isinstance(error, ImarenaError):
         return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
     status = Status.API_ERROR if isinstance(error, WorkerDied) else Status.INVALID_IMAGE
@@ -173,6 +173,6 @@ def _questions(
         return {key(sha256) for sha256 in _earlier(workspace, tool, image_sha256=list(hashes)).since(planned)}
 
     return Questions(
-        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
+        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _failed_answer), _failed_answer, settle, write,
         shared=SharedWork(workspace.claims(), key, asked_elsewhere, elsewhere.append), stage="images read",
     )  # fmt: skip

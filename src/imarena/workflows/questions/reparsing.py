@@ -68,7 +68,7 @@ def reparse_replies(
         batch: list[Record] = []
         readers = ReplyReaders(workspace.settings, dict(options or {}))
         for number, judgment in enumerate(_readable(workspace, where, done)):
-            again = _again(workspace, judgment, readers, tally)
+            again = _read_again(workspace, judgment, readers, tally)
             if again is not None:
                 batch.append(again.model_copy(update={"run_id": ongoing.run_id}))
             if len(batch) >= PAGE:
@@ -105,7 +105,7 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _Tally) -> Judgment | None:
+def _read_again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _Tally) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
         tally.skipped[f"{old.judge}: {why}"] += 1

@@ -93,7 +93,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     battles a pair fights, all items are used about equally often.
     """
     if sampler.kind == "new-model":
-        _known(sampler.model, board)
+        _check_model(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
     battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
@@ -112,7 +112,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     }
 
 
-def _known(model: str, board: ShowableOutputs) -> None:
+def _check_model(model: str, board: ShowableOutputs) -> None:
     if model not in board.editors:
         hint = suggestion(model, board.editors, f"With outputs to show: {', '.join(board.editors) or 'none'}.")
         raise UnknownName(f"There is no editor called '{model}'.", hint=hint)

@@ -167,11 +167,11 @@ def _check_known(workspace: Workspace, plan: routing.CampaignPlan) -> None:
                 "A task with a known answer names an item or outputs that are not in the workspace.",
                 hint="Give item_id, and left_id and right_id of its outputs.",
             )
-        if not _answered(plan.kind, task):
+        if not _has_answer(plan.kind, task):
             raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
 
 
-def _answered(kind: str, task: routing.KnownTask) -> bool:
+def _has_answer(kind: str, task: routing.KnownTask) -> bool:
     has_answer = {
         "preference": task.preference is not None,
         "yes_no": task.answer is not None,

@@ -86,8 +86,8 @@ def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignCha
     if "name" in settings and campaign is not None and settings["name"] != campaign.name:
         require_new_name(workspace, settings["name"])
     with writing(workspace.store.engine) as connection:
-        old = _locked(connection, campaign_id)
-        new = _changed(old, settings, by)
+        old = _lock(connection, campaign_id)
+        new = _with_changes(old, settings, by)
         if new is not old:
             row = to_row(new)
             connection.execute(update(campaigns_table).where(campaigns_table.c.id == campaign_id).values(row))
@@ -133,7 +133,7 @@ def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
         yield replace(edit, at=at, by=by, kind="included", reason=reason)
 
 
-def _locked(connection: Connection, campaign_id: str) -> Campaign:
+def _lock(connection: Connection, campaign_id: str) -> Campaign:
     query = select(campaigns_table).where(campaigns_table.c.id == campaign_id).with_for_update()
     row = connection.execute(query).mappings().first()
     if row is None:
@@ -141,7 +141,7 @@ def _locked(connection: Connection, campaign_id: str) -> Campaign:
     return from_row(Campaign, row)
 
 
-def _changed(old: Campaign, values: dict[str, Any], by: str) -> Campaign:
+def _with_changes(old: Campaign, values: dict[str, Any], by: str) -> Campaign:
     plan = plan_of(old)
     if values.get("gold_rate") and not plan.gold:
         raise UserError(

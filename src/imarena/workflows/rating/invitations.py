@@ -68,10 +68,10 @@ def make_link(
             raise UserError("A link for a named rater is for one person, as a rater.")
         if campaign is not None:
             need_named(workspace, campaign, request.rater_id)
-    return _made(workspace, request)
+    return _create(workspace, request)
 
 
-def _made(workspace: Workspace, request: InvitationRequest) -> NewInvitation:
+def _create(workspace: Workspace, request: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
     identity, secret = access.invite(engine, **asdict(request))
     (invitation,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
@@ -117,7 +117,7 @@ def reinvite_rater(
     if not joined:
         raise UserError(f"'{rater}' takes part in no campaign.", hint="Name the campaign that the link is for.")
     offer_missing(workspace)
-    return _made(workspace, InvitationRequest(joined[-1], person.role, person.name, days, rater_id=person.rater_id))
+    return _create(workspace, InvitationRequest(joined[-1], person.role, person.name, days, rater_id=person.rater_id))
 
 
 def invite_raters(

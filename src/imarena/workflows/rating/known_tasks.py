@@ -90,7 +90,7 @@ def known_tasks_from_votes(
             task = known_answer.of_task(item, left, right)
             proposals.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
     proposals.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
-    return _limited(proposals)
+    return _first_proposals(proposals)
 
 
 def _vote_answer(kind: str, vote: Vote) -> Any:
@@ -127,10 +127,10 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
             proposals[proposal.known.unit] = proposal
     if not proposals and not notices:
         notices.append(Notice(code="known_tasks_empty"))
-    return _limited(list(proposals.values()), notices)
+    return _first_proposals(list(proposals.values()), notices)
 
 
-def _limited(proposals: Sequence[KnownTaskProposal], notices: Sequence[Notice] = ()) -> KnownTaskList:
+def _first_proposals(proposals: Sequence[KnownTaskProposal], notices: Sequence[Notice] = ()) -> KnownTaskList:
     """The first `MOST`, with a notice about the rest."""
     more = len(proposals) - MOST
     limit = [Notice(code="known_tasks_limit", values={"listed": MOST, "more": more})] if more > 0 else []

@@ -89,7 +89,7 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
     if lease.address != address or lease.state != leases.WAITING:
         return
     if not voting.for_anybody(connection, lease):
-        _moved(connection, lease, rater_id)
+        _readdress(connection, lease, rater_id)
         return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}
     if leases.change_lease(connection, lease, **free):
@@ -97,7 +97,7 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
         leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
 
 
-def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
+def _readdress(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
     """Keep a personal task for its rater, but give it a new address, as any returned task gets: an unchanged address
     would reveal gold or a repeat.
     """

@@ -96,7 +96,7 @@ def _answers(
                 instruction=_instruction(item, vote),
                 left=outputs.get(vote.left_id) or "",
                 right=outputs.get(vote.right_id or "") or "",
-                answer=_said(vote),
+                answer=_answer_text(vote),
                 comment=vote.comment,
                 purpose=cast.assignment.purpose,
                 created_at=vote.created_at.isoformat(),
@@ -120,7 +120,7 @@ def _instruction(item: Item, vote: Vote) -> str:
     return item.turns[vote.turn].instruction
 
 
-def _said(vote: Vote) -> str:
+def _answer_text(vote: Vote) -> str:
     if vote.preference is not None:
         return vote.preference.value
     if vote.scale == (0.0, 1.0):

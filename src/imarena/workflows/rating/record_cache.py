@@ -42,11 +42,11 @@ class RecordCache:
         else:
             row = _require_record(_ASSIGNMENT(within, assignment=identity).mappings().first())
             assignment = _of_kind(Assignment, from_row(Assignment, row))
-        return _cached(self._assignments, identity, assignment)
+        return _add(self._assignments, identity, assignment)
 
     def keep(self, assignment: Assignment) -> Assignment:
         """Cache an assignment that was read elsewhere."""
-        return _cached(self._assignments, assignment.assignment_id, assignment)
+        return _add(self._assignments, assignment.assignment_id, assignment)
 
     def fetch(self, identities: Sequence[str]) -> None:
         """Cache assignments with their items and outputs, in three queries for any number of assignments."""
@@ -54,39 +54,39 @@ class RecordCache:
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
         for item in self._store.records(Item, id=sorted({task.item_id for task in fetched})):
-            _cached(self._items, item.item_id, item)
+            _add(self._items, item.item_id, item)
         sides = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
         for output in self._store.records(Output, id=sorted(sides)):
-            _cached(self._outputs, output.output_id, output)
+            _add(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Cache items and outputs, in two queries for any number of records."""
         if absent := {identity for identity in items if identity not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
-                _cached(self._items, item.item_id, item)
+                _add(self._items, item.item_id, item)
         if absent := {identity for identity in outputs if identity not in self._outputs}:
             for output in self._store.records(Output, id=sorted(absent)):
-                _cached(self._outputs, output.output_id, output)
+                _add(self._outputs, output.output_id, output)
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""
         cached = self._items.get(identity)
-        return cached or _cached(self._items, identity, _require_record(self._store.get(Item, identity)))
+        return cached or _add(self._items, identity, _require_record(self._store.get(Item, identity)))
 
     def output(self, identity: str) -> Output:
         """An output that is known to exist."""
         cached = self._outputs.get(identity)
-        return cached or _cached(self._outputs, identity, _require_record(self._store.get(Output, identity)))
+        return cached or _add(self._outputs, identity, _require_record(self._store.get(Output, identity)))
 
     def campaign(self, identity: str) -> Campaign:
         """A campaign. It may have been opened or closed since: ask the store for that."""
-        return self._known(identity)[1]
+        return self._plan_entry(identity)[1]
 
     def plan(self, identity: str) -> CampaignPlan:
         """A campaign's plan, at most two seconds old: a lead may change parts of it."""
-        return self._known(identity)[2]
+        return self._plan_entry(identity)[2]
 
-    def _known(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
+    def _plan_entry(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
         moment = time.monotonic()
         cached = self._plans.get(identity)
         if cached is not None and moment - cached[0] < _PLAN_S:
@@ -176,7 +176,7 @@ class RecordCache:
         return asked_edit(self.item(item_id), left, right, parents)
 
 
-def _cached(cache: dict[str, T], identity: str, record: T) -> T:
+def _add(cache: dict[str, T], identity: str, record: T) -> T:
     """Cache a record. A dictionary cleared when full needs no lock: 0.04 µs per lookup, LRUCache with lock 0.47 µs."""
     if len(cache) >= _MAX_CACHED:
         cache.clear()

@@ -94,11 +94,11 @@ class BattleIndex:
 
 def read_battle_index(view: views.View, before: BattleIndex | None = None) -> BattleIndex:
     """Index the votes and judgments of a view that count. `before`: an earlier index, whose unchanged part is kept."""
-    cast, asking = _cast(view)
+    cast, asking = _counting_votes(view)
     earlier = before if before is not None and before.goes_on_in(view) else None
     changes = views.changes_since(view, earlier.seen) if earlier is not None else None
     if earlier is None or changes is None:
-        return _indexed(view, cast, asking, None)
+        return _index(view, cast, asking, None)
     touched = [changes.pairs]
     if earlier.voted != _digest(cast, asking):
         people = earlier.judge.of
@@ -109,10 +109,10 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
     if not pairs.size:
         return replace(earlier, seen=views.view_position(view))
     gone = views.rows_on(view.entries, earlier.left, earlier.right, pairs)
-    return _merged(earlier, gone, _indexed(view, cast, asking, pairs))
+    return _merge(earlier, gone, _index(view, cast, asking, pairs))
 
 
-def _cast(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
+def _counting_votes(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
     """The votes on pairs that count, and a mask of those from open campaigns."""
     votes = view.votes
     cast = votes.where(votes.counts & (votes.preference != views.NONE) & (votes.right >= 0))
@@ -125,9 +125,7 @@ def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
     return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
 
 
-def _indexed(
-    view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None
-) -> BattleIndex:
+def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
     """The index of all verdicts that count, or only of those on these pairs."""
     entries, voted = view.entries, _digest(cast, asking)
     forms = view.forms.counting(pairwise=True)
@@ -143,8 +141,8 @@ def _indexed(
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
-    numbers = _named(cast, judgments)
-    rows, start = _grouped(keys, numbers)
+    numbers = _verdict_numbers(cast, judgments)
+    rows, start = _group(keys, numbers)
     first = take_in_parts(rows, start[:-1])
     pair = take_in_parts(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
@@ -178,12 +176,12 @@ def _indexed(
     )
 
 
-def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
+def _verdict_numbers(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
     """(n,) the numbers of votes, followed by those of judgments."""
     return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
-def _grouped(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
 
     def numbered(some: slice) -> list[IntArray]:
@@ -206,7 +204,7 @@ def _grouped(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     return by_pair.column(), starts.column()
 
 
-def _merged(earlier: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
+def _merge(earlier: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(earlier.named, fresh.named), len(earlier))
 
@@ -344,7 +342,7 @@ class BattleIds:
             if self._read is index.left:
                 return
             numbers = ColumnWriter(np.uint64)
-            new = _unknown(_pair_numbers(view.entries, index), self._pair)
+            new = _new_pairs(_pair_numbers(view.entries, index), self._pair)
             hashing = content_numbers(KIND, _rows(view.entries, new))
             while (part := np.fromiter(islice(hashing, _AT_ONCE), np.uint64)).size:
                 numbers.append(part)
@@ -361,7 +359,7 @@ def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
     return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
 
 
-def _unknown(pairs: IntArray, earlier: IntArray) -> IntArray:
+def _new_pairs(pairs: IntArray, earlier: IntArray) -> IntArray:
     """Those of the pairs (without duplicates) that are not among the known ones."""
     if not earlier.size:
         return pairs

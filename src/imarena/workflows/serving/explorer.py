@@ -126,14 +126,14 @@ class BattleList(Sequence[BattleView]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._built(np.asarray(self._pairs[index], np.int64))
+            return self._views(np.asarray(self._pairs[index], np.int64))
         return self[index : index + 1 or None][0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: IntArray) -> list[BattleView]:
+    def _views(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows, owner = index.verdicts_of(pairs)
         matches = _left_verdicts(self._view, index, self._filters)(rows)
@@ -166,11 +166,11 @@ def list_battles(
     if hidden:
         entries = snapshot.view.entries
         open_items = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
-        pairs = _shown(index_of(snapshot), pairs, open_items[entries.item])
+        pairs = _pairs_on(index_of(snapshot), pairs, open_items[entries.item])
     return BattleList(snapshot, filters, pairs)
 
 
-def _shown(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
+def _pairs_on(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
         return KeptRows(len(index), lambda some: outputs[index.left[some]])
@@ -310,7 +310,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
         trace.output_id: trace
         for trace in store.records(Trace, output_id=[output.output_id for output in item_outputs])
     }
-    rated, places = _rated(view, item_id)
+    rated, places = _ratings_of(view, item_id)
     return ItemView(item, item_outputs, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
 
 
@@ -352,7 +352,7 @@ def _mean_marks(
     return means
 
 
-def _rated(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
+def _ratings_of(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
     """The ratings of each output of an item that count, and the output's position in the view."""
     query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:

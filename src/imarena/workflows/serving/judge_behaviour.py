@@ -165,13 +165,13 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         forms[form.judge, form.dimension].append(form)
     earlier = {(judge.health.judge, judge.health.dimension): judge for judge in past.judges} if past is not None else {}
     judges = [
-        _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
+        _behaviour(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
 
-def _behaved(
+def _behaviour(
     view: views.View,
     health: JudgeBehaviour,
     forms: Sequence[Form],
@@ -191,10 +191,10 @@ def _behaved(
             swapping = swapping or bool(views.has_swapped_order(judgments, views.constant_form(len(judgments)))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
-        fresh = _decided(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
-        decided = _replaced(view, before.decided, changes.pairs, fresh)
+        fresh = _decided_pairs(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
+        decided = _replace_pairs(view, before.decided, changes.pairs, fresh)
     else:
-        decided = _decided(view, view.judgments(pairwise), swapping)
+        decided = _decided_pairs(view, view.judgments(pairwise), swapping)
     for rows in row_slices(decided.agreed.size):
         agreed = decided.agreed[rows]
         counts.update(both_orders=int((agreed >= 0).sum()), same=int((agreed == 1).sum()))
@@ -219,7 +219,7 @@ def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]
     return counts
 
 
-def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
+def _decided_pairs(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
     fought: views.CombinedPairs = views.combine_columns(
         judgments, views.constant_form(len(judgments)), view.entries, np.array([swapping])
     )
@@ -233,7 +233,7 @@ def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool)
     return DecidedPairs(key.column(), outcome.column(), agreed.column())
 
 
-def _replaced(view: views.View, past: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
+def _replace_pairs(view: views.View, past: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """The earlier decided pairs, with those in `pairs` (keys of `pair_keys`) replaced by the fresh ones."""
     keys = past.key
     low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)

@@ -151,7 +151,7 @@ class Leaderboards:
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
-        chosen = _chosen(snapshot or self.snapshot(), filters.query())
+        chosen = _source(snapshot or self.snapshot(), filters.query())
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
     def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
@@ -180,7 +180,7 @@ class Leaderboards:
         snapshot = self.snapshot()
 
         def make() -> BoardOrReason:
-            board = _made(snapshot, filters.query(method))
+            board = _make(snapshot, filters.query(method))
             return replace(board, votes_withheld=filters.released and bool(snapshot.view.asking))
 
         return snapshot.get_or_compute(("board", filters, method), make)
@@ -217,18 +217,18 @@ class Leaderboards:
         return [(row["seq"], from_row(Ranking, row)) for row in rows]
 
 
-def _chosen(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
+def _source(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
     return boards.choose(snapshot.view, query, boards.AvailableSources(snapshot.view, query.window))
 
 
-def _made(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
+def _make(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
     try:
-        return _shown(snapshot, snapshot.boards.board(query), query)
+        return _printed_board(snapshot, snapshot.boards.board(query), query)
     except UserError as error:
-        return _without(snapshot, query, error)
+        return _simpler_board(snapshot, query, error)
 
 
-def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
+def _printed_board(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
     chosen, ranking = board.chosen, board.ranking
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
@@ -244,7 +244,7 @@ def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery
     )
 
 
-def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
+def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
     """A board without intervals if the data do not support them; else the reason why there is no board."""
     reason = str(error.args[0])
     try:
@@ -255,7 +255,7 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
     if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
-            board = _shown(snapshot, snapshot.boards.board(plain), plain)
+            board = _printed_board(snapshot, snapshot.boards.board(plain), plain)
         except UserError:
             pass
         else:

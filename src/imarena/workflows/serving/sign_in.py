@@ -143,12 +143,12 @@ class NewToken:
 
 def machine_tokens(workspace: Workspace, *, by_role: str | None, before: int | None, limit: int) -> list[StoredToken]:
     """The tokens that a caller may manage, newest first."""
-    return access.token_rows(workspace.store.engine, before=before, limit=limit, roles=_handled(by_role))
+    return access.token_rows(workspace.store.engine, before=before, limit=limit, roles=_manageable_roles(by_role))
 
 
 def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str, days: float) -> NewToken:
     """Create a token for a machine."""
-    allowed = _handled(by_role)
+    allowed = _manageable_roles(by_role)
     if allowed and role not in allowed:
         raise Refusal("not_allowed", "Only the administrator may make a token with this role.")
     engine = workspace.store.engine
@@ -160,11 +160,11 @@ def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str
 def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> None:
     """Revoke a token that a caller may manage."""
     engine = workspace.store.engine
-    rows = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_handled(by_role))
+    rows = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_manageable_roles(by_role))
     if not rows or not access.revoke_token(engine, token_id):
         raise Refusal("not_found", "There is no such token.")
 
 
-def _handled(role: str | None) -> tuple[str, ...]:
+def _manageable_roles(role: str | None) -> tuple[str, ...]:
     """Roles of the tokens that a caller may manage; empty: all."""
     return () if role == "admin" else ("viewer",)

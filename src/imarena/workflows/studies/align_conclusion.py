@@ -110,10 +110,10 @@ def score_conclusion(alignment: Alignment) -> str:
         return ""
     tests = [_score_test(comparison) for comparison in alignment.comparisons if comparison.criterion == criterion]
     text = _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
-    return " ".join(filter(None, (text, _raised(lines))))
+    return " ".join(filter(None, (text, _pooling_warning(lines))))
 
 
-def _raised(lines: Sequence[_Line]) -> str:
+def _pooling_warning(lines: Sequence[_Line]) -> str:
     """A warning about correlations that are higher over all tasks together than within the tasks; empty if none is."""
     raised = [
         line for line in lines

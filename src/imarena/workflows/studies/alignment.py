@@ -142,7 +142,7 @@ def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Not
 
 def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: str = "exclude") -> WorkspaceAlignment:
     """Compare scores with ratings, and verdicts with votes, whichever there are."""
-    without_verdict = _missing(missing)
+    without_verdict = _missing_rule(missing)
     scores, ratings, votes, verdicts = columns.scores, columns.ratings, columns.votes, columns.verdicts
     by_ratings = align(scores, ratings, options) if len(ratings) and len(scores) else None
     if not (len(votes) and len(verdicts)):
@@ -226,10 +226,10 @@ def _align_scores(scores: ScoreColumns, ratings: RatingColumns, options: AlignOp
 def _align_votes(
     verdicts: VerdictColumns, votes: VerdictColumns, options: AlignOptions, missing: str
 ) -> VerdictAlignment:
-    return align_verdicts(verdicts, votes, by=options.by, missing=_missing(missing), compare=options.compare)
+    return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
-def _missing(text: str) -> Literal["exclude", "wrong"]:
+def _missing_rule(text: str) -> Literal["exclude", "wrong"]:
     """Parse `--missing`: how to count battles without a verdict of the judge."""
     if text == "wrong":
         return "wrong"

@@ -64,7 +64,7 @@ def worst_disagreements(
 ) -> WorstDisagreements:
     """Up to `count` outputs and `count` pairs per judge, sorted by size of the disagreement, then by item key."""
     reader = _Reader(workspace, columns)
-    rated, voted = list(_rated(columns, options, reader)), list(_voted(columns, reader))
+    rated, voted = list(_from_ratings(columns, options, reader)), list(_from_votes(columns, reader))
     rules = ((RATING_RULE,) if rated else ()) + ((VOTE_RULE,) if voted else ())
     groups = [*_groups(rated, reader), *_groups(voted, reader)]
     worst = [*_largest(_once_per_output(rated), reader, count), *_largest(voted, reader, count)]
@@ -77,14 +77,14 @@ def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder:
     return reports.write_html(reports.build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
 
 
-def _rated(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
+def _from_ratings(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
     if len(columns.ratings) and len(columns.scores):
         for each in rating_disagreements(columns.scores, columns.ratings, options.lower_is_better):
             if (each.unit, *each.outputs) in reader.position:
                 yield each
 
 
-def _voted(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
+def _from_votes(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
     if len(columns.votes) and len(columns.verdicts):
         verdicts = columns.verdicts
         with_gap = {judge for judge, gap in zip(verdicts.rater, verdicts.gap, strict=True) if gap is not None}

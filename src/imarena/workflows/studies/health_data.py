@@ -149,12 +149,12 @@ def _note_pairs(view: views.View, answers: JudgeAnswers, judged: views.JudgmentC
             stored_order = Order.RIGHT_FIRST.value if stored_order == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
         outcomes = answers.pairs[key, int(repeat)]
         if outcomes.get(stored_order) is None:
-            outcomes[stored_order] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
+            outcomes[stored_order] = _turn(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = views.combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
-        battle, verdict = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
+        battle, verdict = (key, int(repeat)), _turn(OUTCOMES[outcome] if decided else None, flipped)
         if verdict is not None:
             answers.fought[key].append(verdict)
         if answers.battles.get(battle) is None:
@@ -193,7 +193,7 @@ def _key(left: str, right: str) -> tuple[OutputIdPair, bool]:
     return ((right, left), True) if right < left else ((left, right), False)
 
 
-def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
+def _turn(outcome: Outcome | None, flipped: bool) -> Outcome | None:
     return outcome.mirrored() if outcome is not None and flipped else outcome
 
 
@@ -238,7 +238,7 @@ def _votes_in(view: views.View, battles: views.BattleColumns) -> dict[str, Peopl
     )
     for left, right, winner, about, item in zip(*columns, strict=True):
         key, flipped = _key(left, right)
-        outcome = _turned(OUTCOMES[winner], flipped)
+        outcome = _turn(OUTCOMES[winner], flipped)
         if outcome is not None:
             vote = (key, outcome, tracks[item] or tasks[item] or "(none)")
             votes.setdefault(str(about), PeopleVotes([], frozenset({str(about)}))).votes.append(vote)

@@ -101,7 +101,7 @@ def verdicts_from_store(
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(first, second), max(first, second)) for item, first, second in sides)
     chosen = views.chosen_judges(view, judges) if judges else []
-    lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
+    lines = list(_drop_failures(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions = {judge.name: judge.dimensions for judge in chosen}
     names = [_name(line, dimensions[line.judge]) for line in lines]
     voted_on = frozenset(votes.labels.get("dimension", ()))
@@ -137,7 +137,7 @@ def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
     return line.judge if plain else f"{line.judge}, {line.dimension}"
 
 
-def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
+def _drop_failures(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
     """Drop failures on pairs for which another repeat or the other way of judging gave a verdict."""
     all_lines = list(lines)
     done = {_pair(line) for line in all_lines if line.winner is not None}
@@ -151,14 +151,14 @@ def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
 def _lines(view: views.View, judge: views.ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
     for dimension in sorted(judge.dimensions):
         forms = [form for form in judge.forms if form.dimension == dimension]
-        compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
+        compared = list(_compared_pairs(view, judge.name, dimension, [form for form in forms if form.pairwise]))
         yield from compared
         if not any(line.winner is not None for line in compared):
             points = view.judgments([form for form in forms if not form.pairwise])
             yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-def _compared(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
+def _compared_pairs(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by output ids so that figures do not depend on the order of arrival."""
     judgments = view.judgments(forms)
     fought = views.combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)

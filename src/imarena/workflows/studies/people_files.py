@@ -125,7 +125,7 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
         {**labels, "model": [model for _, model, _ in about], "task": [task for *_, task in about]},
         str(path), scales=fitting.scales,
     )  # fmt: skip
-    notices = (*bad_value_notices(written), *_unmatched(path, causes, len(written)))
+    notices = (*bad_value_notices(written), *_unmatched_notices(path, causes, len(written)))
     last = last_answers(ratings)
     return PeopleFile(last, NO_VOTES, notices, _pairs_of_means(view, outputs, last))
 
@@ -180,10 +180,10 @@ def _votes(view: View, path: Path) -> PeopleFile:
         fitting.winner, fitting.rater,
         {**labels_of_items(view, item), "dimension": [name or WHOLE for name in dimension]}, str(path),
     )  # fmt: skip
-    return PeopleFile(NO_RATINGS, votes, _unmatched(path, causes, len(table)))
+    return PeopleFile(NO_RATINGS, votes, _unmatched_notices(path, causes, len(table)))
 
 
-def _unmatched(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
+def _unmatched_notices(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
     if not causes:
         return ()
     ordered: dict[str, JsonValue] = dict(causes.most_common())

@@ -109,7 +109,7 @@ def plan_probe(
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
-    past = _stored(workspace, judge)
+    past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)
     asks, done, before = [], [], 0
     for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
@@ -168,7 +168,7 @@ def _questions(
 # ---------------------------------------------------------------- asking
 
 
-def _stored(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
+def _past_attempts(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
     """The earlier probe attempts of this judge."""
     probes = read_probes(workspace, judge.name, **where)
     return questions.past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
@@ -193,12 +193,12 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
     def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
         exhibit = questions.add_context(exhibit_of(load, case.item, case.left, case.right, job.board.parents), case)
-        draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
+        draw = partial(_draw, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
     def stored(asks: Sequence[ProbeQuestion]) -> questions.PastAttempts:
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
-        return _stored(workspace, judge, image_sha256=sorted(images))
+        return _past_attempts(workspace, judge, image_sha256=sorted(images))
 
     shared, finish = questions.shared_attempts(
         workspace.claims(), lambda ask: ask.put.work_id, lambda ask: (ask.work, ask.attempt), stored
@@ -223,7 +223,7 @@ def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
             workspace.store.add([_record(job.wired.judge, ask, verdict, {"judgment_id": identity})])
 
 
-def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
+def _draw(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
     """The exhibit that the judge sees: with the text drawn on its side, then the sides in order."""
     if text:
         exhibit = _with_evidence(with_text(exhibit, text, side or Outcome.LEFT), exhibit)

@@ -57,7 +57,7 @@ def list_weights() -> list[ListedWeights]:
     """Return the weights that can be downloaded, then those that were added under other names."""
     entries = vision.weights_entries()
     added = [name for name in vision.installed_names() if name not in entries]
-    return [_listed(entry) for entry in entries.values()] + [_added(name) for name in added]
+    return [_list_entry(entry) for entry in entries.values()] + [_added_entry(name) for name in added]
 
 
 def downloadable_entry(name: str) -> vision.WeightsEntry:
@@ -232,7 +232,7 @@ def _need_consent(name: str, licence: str, url: str, accept: bool) -> None:
         )
 
 
-def _listed(entry: vision.WeightsEntry) -> ListedWeights:
+def _list_entry(entry: vision.WeightsEntry) -> ListedWeights:
     folder = vision.installed_folder(entry.name)
     recorded = vision.read_pins(entry) is not None
     return ListedWeights(
@@ -243,7 +243,7 @@ def _listed(entry: vision.WeightsEntry) -> ListedWeights:
     )  # fmt: skip
 
 
-def _added(name: str) -> ListedWeights:
+def _added_entry(name: str) -> ListedWeights:
     folder = vision.installed_folder(name)
     if folder is None:
         raise UserError(f"The weights '{name}' were removed meanwhile.", hint="Run the same command again.")

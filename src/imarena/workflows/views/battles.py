@@ -207,7 +207,7 @@ def judge_battles(
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
     if once:
-        scored = _without(scored, fought, excluded, int(view.entries.seq.size))
+        scored = _unfought(scored, fought, excluded, int(view.entries.seq.size))
     if "scored" not in kinds:
         scored = scored.where(slice(0))
     decided: NDArray[np.bool_] | slice = fought.decided if "compared" in kinds else slice(0)
@@ -229,9 +229,9 @@ def judge_battles(
         left=left,
         right=followed("right", scored.right),
         winner=followed("outcome", winner),
-        judge=_owned(whose_all, [judges.index(who[0]) for who in owners], judges),
+        judge=_names_of_owners(whose_all, [judges.index(who[0]) for who in owners], judges),
         rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
-        dimension=_owned(whose_all, [dimensions.index(who[1]) for who in owners], dimensions),
+        dimension=_names_of_owners(whose_all, [dimensions.index(who[1]) for who in owners], dimensions),
         score_left=joined(none, scored.score_left) if scored.left.size else none,
         score_right=joined(none, scored.score_right) if scored.left.size else none,
         created_us=followed("created_us", scored.created_us),
@@ -239,7 +239,7 @@ def judge_battles(
     )
 
 
-def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
+def _names_of_owners(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     code_array = np.array(codes or [0], np.int32)
     if is_constant(whose):
         return Names(constant_column(code_array[whose[0]], whose.size), tuple(names))
@@ -335,7 +335,9 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     return first[sorted_rows], second[sorted_rows]
 
 
-def _without(scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairColumns:
+def _unfought(
+    scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int
+) -> ScorePairColumns:
     """Drop pairs that a judge compared directly, if the judge has any successful comparison."""
     if not scored.left.size or not fought.left.size:
         return scored

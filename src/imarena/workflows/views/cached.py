@@ -90,12 +90,12 @@ def origin(view: CacheUser, upto: int, outputs: int) -> ColumnOrigin:
             for rows in row_slices(outputs):
                 digest.update(np.ascontiguousarray(column[rows], kind).data)
         workspace_id = view.workspace.store.fact("workspace_id")
-        view.computed[key] = ColumnOrigin(workspace_id, upto, _sampled(view, upto), outputs, digest.hexdigest())
+        view.computed[key] = ColumnOrigin(workspace_id, upto, _sample_digest(view, upto), outputs, digest.hexdigest())
     result: ColumnOrigin = view.computed[key]
     return result
 
 
-def _sampled(view: CacheUser, upto: int) -> str:
+def _sample_digest(view: CacheUser, upto: int) -> str:
     """A digest of the last record and a sample of earlier ones, as they are in the database now."""
     last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
     seqs = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})

@@ -110,15 +110,15 @@ def read_judgments(
     )
     if form.pairwise:
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
-        numbered = judgments.c.seq * (1 << _VERDICT) + _packed()
+        numbered = judgments.c.seq * (1 << _VERDICT) + _packed_column()
         query = select(sides, numbered, judgments.c.created_us).where(*where)
-        arrays = _joined(_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query))
+        arrays = _join_pages(_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query))
         score = missing_scores(arrays["seq"].size)
     else:
-        names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
+        names = (judgments.c.seq, judgments.c.left_seq, _packed_column(), judgments.c.created_us, judgments.c.score)
         columns = fetch_columns(connection, select(*names).where(*where))
         seq, left, packed, created = (np.array(column, np.int64) for column in columns[:4])
-        arrays = _unpacked(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
+        arrays = _unpack(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
         score = np.array(columns[4], np.float64)
     return JudgmentColumns(
         forms=(form,),
@@ -133,10 +133,10 @@ def _unpacked_pairs(rows: IntArray, entries: Entries) -> dict[str, Any]:
     pair, packed_pair, created = rows.T
     left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
     packed = packed_pair & ((1 << _VERDICT) - 1)
-    return _unpacked(packed_pair >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
+    return _unpack(packed_pair >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
 
 
-def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
+def _unpack(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
     return {
         "seq": seq,
         "left": left,
@@ -149,10 +149,10 @@ def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray
     }
 
 
-def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _join_pages(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Join all pages."""
     none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    first = _unpacked(none, nobody, nobody, none, none)
+    first = _unpack(none, nobody, nobody, none, none)
     writers = {name: ColumnWriter(column.dtype) for name, column in first.items()}
     for page in pages:
         for name, writer in writers.items():
@@ -160,7 +160,7 @@ def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {name: writer.column() for name, writer in writers.items()}
 
 
-def _packed() -> ColumnElement[int]:
+def _packed_column() -> ColumnElement[int]:
     """Repeat, order, status and preference packed in one number, to transfer fewer values."""
     stated = code_column(judgments.c.preference, PREFERENCES)
     preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)

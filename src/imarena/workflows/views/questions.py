@@ -48,7 +48,7 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
     with reading(workspace.store.engine) as connection:
         for page in column_pages(connection, query):  # most failures were retried with success and are dropped here
             rows = [*zip(*page, strict=True)]
-            answered = _answered(connection, sorted({row[1] for row in rows}))
+            answered = _answered_works(connection, sorted({row[1] for row in rows}))
             apart = pairs_of_different_images(
                 connection, {(row[2], row[3]) for row in rows if row[8]}
             )  # these are not asked again
@@ -61,7 +61,7 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
     return {key: by_key[key][2] for key in sorted(by_key, key=lambda key: by_key[key][0])}
 
 
-def _answered(connection: Connection, works: list[str]) -> set[str]:
+def _answered_works(connection: Connection, works: list[str]) -> set[str]:
     """The works that have a live ok answer."""
     answered: set[str] = set()
     for start in range(0, len(works), PAGE):

@@ -155,7 +155,7 @@ def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") ->
         if rule and all(ratings.scales[name] is not None for name in criteria):
             parts.append(_overall(ratings, rows, criteria, rule, scale))
             rules.add(rule)
-    return _joined(parts, scale, ", ".join(sorted(rules))) if rules else ratings
+    return _join(parts, scale, ", ".join(sorted(rules))) if rules else ratings
 
 
 def _overall(
@@ -188,7 +188,7 @@ def _overall(
     )
 
 
-def _joined(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
+def _join(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
     first = parts[0]
     return replace(
         first,

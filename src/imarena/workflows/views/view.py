@@ -145,21 +145,21 @@ class View:
             columns = self._by_form.get(form.form_id)
             if columns is None and self._before_us is not None:
                 with reading(self.workspace.store.engine) as connection:
-                    columns = self._read(connection, form, 0)
+                    columns = self._read_form(connection, form, 0)
                 self._keep(form, columns)
             elif columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
-                        columns = self._read(connection, form, 0)
+                        columns = self._read_form(connection, form, 0)
                     else:
-                        columns = self._continued(connection, *cached)
+                        columns = self._continue(connection, *cached)
                 if worth_storing(len(columns), len(cached[0]) if cached else 0):
                     write_judgments_cached(self, form, columns)
                 self._keep(form, columns)
         return columns
 
-    def _read(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
+    def _read_form(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
         """The judgments of one form after a number, without those that were shown the source of only one side."""
         columns = read_judgments(
             connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
@@ -248,7 +248,7 @@ class View:
             if "one_sided" in self.__dict__:
                 fresh.__dict__["one_sided"] = self._one_sided_since(fresh)
             if same_entries or _goes_on(self.entries, fresh.entries):
-                fresh._by_form = self._grown(fresh)
+                fresh._by_form = self._grow(fresh)
         same_votes = all(
             getattr(marks, name) == getattr(self.marks, name) for name in ("votes", "assignments", "exclusions")
         )
@@ -262,17 +262,17 @@ class View:
         with reading(self.workspace.store.engine) as connection:
             return np.union1d(self.one_sided, fresh._one_sided(connection, after))
 
-    def _grown(self, fresh: "View") -> dict[int, JudgmentColumns]:
+    def _grow(self, fresh: "View") -> dict[int, JudgmentColumns]:
         """The judgments that were read, with those added since and without those superseded since."""
         if fresh.marks.judgments == self.marks.judgments:
             return dict(self._by_form)
         with reading(self.workspace.store.engine) as connection:
             return {
-                identity: fresh._continued(connection, columns, self.marks.judgments, self.recent)
+                identity: fresh._continue(connection, columns, self.marks.judgments, self.recent)
                 for identity, columns in dict(self._by_form).items()
             }
 
-    def _continued(self, connection: Connection, earlier: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
+    def _continue(self, connection: Connection, earlier: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
         """Update judgments of one form that were read up to a number to this view."""
         lag = self.lag(upto, recent)
         if upto == self.marks.judgments and not lag:
@@ -280,7 +280,7 @@ class View:
         after = max(0, upto - lag)
         gone = superseded_since(connection, after)
         live = earlier.where(~np.isin(earlier.seq, gone)) if gone.size else earlier
-        new = self._read(connection, earlier.forms[0], after)
+        new = self._read_form(connection, earlier.forms[0], after)
         if lag:
             new = new.where(~np.isin(new.seq, live.seq[live.seq > after]))
         return join_same_form(live, new) if len(new) else live

@@ -99,7 +99,7 @@ class EditorWiring:
             return self._of_agent(kind, label, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
         options = {**table, **self.wish.options}
-        return self._made(kind, label, {**_card_options(kind, options), **options})
+        return self._make(kind, label, {**_card_options(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in EDITOR_KINDS and EDITOR_KINDS[kind].needs == "trust" and not self.wish.trust:
@@ -116,12 +116,12 @@ class EditorWiring:
         if colon and kind in EDITORS:
             argument = EDITOR_KINDS[kind].argument if kind in EDITOR_KINDS else "argument"
             options[argument] = _list(argument_text) if argument == "argv" else argument_text
-            return self._made(kind, label or _shown(kind, argument_text), options)
+            return self._make(kind, label or _short_name(kind, argument_text), options)
         if text.removeprefix("studio-") in STUDIO_RECIPES and text.startswith("studio-"):
-            return self._made("studio", label or text, {"habit": text.removeprefix("studio-")})
+            return self._make("studio", label or text, {"habit": text.removeprefix("studio-")})
         if text == "classical" or text.startswith("classical-"):
             only = text.removeprefix("classical").removeprefix("-")
-            return self._made("classical", label or text, {"operation": only} if only else {})
+            return self._make("classical", label or text, {"operation": only} if only else {})
         card = card_of(text)
         if card is not None:
             if card.adapter is None:
@@ -134,14 +134,14 @@ class EditorWiring:
             options = {**table, **options}
             # Another model than the card's must not appear on a board under the card's name.
             own = card.name if options["model"] == table["model"] else str(options["model"])
-            return self._made(kind, label or own, {**_card_options(kind, options), **options})
+            return self._make(kind, label or own, {**_card_options(kind, options), **options})
         if text in EDITORS and text not in EDITOR_KINDS:
-            return self._made(text, label or text, options)
+            return self._make(text, label or text, options)
         folder = f"Did you mean 'folder:{text}'?" if Path(text).is_dir() else ""
         near = folder or _near(text, list(self._settings.editors))
         raise UnknownName(f"There is no editor called '{text}'.", hint=near)
 
-    def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
+    def _make(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
         plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}
         wished = self.wish.options
         self.taken |= {key for key, value in plain.items() if key in wished and wished[key] == value}
@@ -266,7 +266,7 @@ def _list(text: str) -> JsonValue:
     return argv
 
 
-def _shown(kind: str, text: str) -> str:
+def _short_name(kind: str, text: str) -> str:
     """Return a short name for the leaderboard."""
     if kind == "folder":
         return text.rstrip("/").rsplit("/", 1)[-1] or "folder"

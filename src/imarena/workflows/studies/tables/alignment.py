@@ -137,7 +137,7 @@ def _gaps(alignment: Alignment) -> Table:
 
 def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
     kinds = tuple(kind for kind in OUTCOMES if any(kind in group.figures.f1 for group in groups))
-    uncalibrated = _uncalibrated(groups)
+    uncalibrated = _no_ties_reason(groups)
     rows: list[tuple[CellValue, ...]] = []
     for group in groups:
         figures = group.figures
@@ -159,7 +159,7 @@ def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...])
     return Table(head, tuple(rows), title, notes)
 
 
-def _uncalibrated(groups: Sequence[VerdictGroup]) -> str:
+def _no_ties_reason(groups: Sequence[VerdictGroup]) -> str:
     """The reason why no group has calibrated ties, if all have the same one."""
     reasons = {group.tie_calibrated_reason or "" for group in groups}
     has_value = any(group.tie_calibrated_accuracy is not None for group in groups)
