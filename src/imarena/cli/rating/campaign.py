@@ -12,7 +12,7 @@ import typer
 from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
-from imarena.core import counted
+from imarena.core import counted, validation_problem
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def create(
     try:
         plan = CampaignPlan.model_validate({**values, **_more(settings)})
     except ValidationError as error:
-        first = error.errors()[0]
-        fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+        problem = validation_problem(error, CampaignPlan)
+        fail(f"{problem.text}.", hint=problem.hint)
     with session_workspace(context) as workspace:
         forecast = forecast_campaign(workspace, plan)
         if dry_run:

@@ -10,7 +10,7 @@ import typer
 
 from imarena.cli.console import emit, fail, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted, unknown_name
+from imarena.core import counted, unknown_name, validation_problem
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def change(
     try:
         changes = CampaignChanges.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+        fail(f"{validation_problem(error).text}.")
     with session_workspace(context) as workspace:
         before = get_campaign(workspace, campaign)
         slots = campaign_progress(workspace, before).slots

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
+from imarena.core import Editor, Settings, UnknownName, UserError, suggestion, validation_problem
 from imarena.editors import (
     EDITOR_KINDS,
     EDITORS,
@@ -167,10 +167,9 @@ class EditorWiring:
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **agent_options})
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
             known = ", ".join(sorted(_AGENT_OPTIONS))
-            raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
+            problem = validation_problem(error)
+            raise UserError(f"The agent '{name}': {problem.text}.", hint=f"Known: {known}.") from error
         return Agent(name, editor, wired.judge, mind, settings, wired.client, mind_client)
 
     def _judge(self, name: str) -> WiredJudge:
