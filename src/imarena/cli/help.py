@@ -1,7 +1,7 @@
 """The output of ``--help``: commands and options under headings, and plain names for the types of values."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any
 
@@ -14,11 +14,20 @@ _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INT
 """The type of a value, as printed by several versions of typer."""
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
 
+_PLURALS = {f"--{name}": f"--{name}s" for name in ("editor", "dataset", "task", "topic")}
+OTHER_SPELLINGS = {**_PLURALS, **{plural: single for single, plural in _PLURALS.items()}}
+"""Options that may be repeated are plural, options with one value singular; every command takes both spellings."""
+
 _HelpRow = tuple[str, str]
 
 
 class Command(TyperCommand):
     """A command whose help lists options under the headings of `help.yaml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         arguments: list[_HelpRow] = []
@@ -36,6 +45,13 @@ class Command(TyperCommand):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+def _known_spelling(word: str, known: Collection[str]) -> str:
+    """Return an option in the spelling of the command: `--editor` as `--editors` where it may be repeated."""
+    name, equals, value = word.partition("=")
+    other = OTHER_SPELLINGS.get(name)
+    return f"{other}{equals}{value}" if other in known and name not in known else word
 
 
 def option_name(parameter: Any) -> str:

@@ -212,7 +212,7 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
         console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {command_line} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
+            f"Next: {command_line} campaign create 'Image check' --kind check --datasets {quote(report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

@@ -27,7 +27,7 @@ _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.
 def command(
     context: typer.Context,
     editor: Annotated[
-        list[str] | None, typer.Option("--editor", "-e", help="The editor; repeatable. --list prints all.")
+        list[str] | None, typer.Option("--editors", "-e", help="The editor; repeatable. --list prints all.")
     ] = None,
     datasets: Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets.")] = None,
     tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
@@ -86,7 +86,7 @@ def command(
         _check(context, check, option)
     with session_workspace(context) as workspace:
         if not editor:
-            raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
+            raise UserError("No editor was named.", hint="Name one with --editors NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
         editors = wire_editors(
             workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget

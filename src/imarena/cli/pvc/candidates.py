@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars
-from imarena.cli.pvc.pairs import Tasks
+from imarena.cli.options import Tasks
 
 ROWS_SHOWN = 20
 
@@ -44,6 +44,6 @@ def command(
             console.print(f"Skipped {reason}")
         if len(report.skipped) > ROWS_SHOWN:
             console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
-        console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.")
+        console.print(f"Next: imarena import table {out}, then imarena edit --editors NAME.")
 
     emit(context, asdict(report), show)

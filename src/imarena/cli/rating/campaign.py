@@ -10,6 +10,7 @@ from urllib.parse import quote
 import typer
 
 from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
+from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
 from imarena.core import counted, validation_problem
@@ -35,10 +36,10 @@ def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The campaign's name.")],
     kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
-    editor: Annotated[_Many, typer.Option(help="Only these editors; repeatable.")] = None,
-    dataset: Annotated[_Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
-    task: Annotated[_Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
-    topic: Annotated[_Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
+    editors: Annotated[_Many, typer.Option("--editors", "-e", help="Only these editors; repeatable.")] = None,
+    datasets: Datasets = None,
+    tasks: Tasks = None,
+    topics: Annotated[_Many, typer.Option("--topics", help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
     raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
@@ -62,8 +63,8 @@ def create(
     from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign
 
     values = {
-        "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
-        "topics": topic or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
+        "name": name, "kind": kind, "editors": editors or (), "datasets": datasets or (), "tasks": tasks or (),
+        "topics": topics or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
         "gold_rate": gold_rate, "repeat_rate": repeat_rate, "weekly_quota": weekly_quota, "lease_s": lease_s,
         "seed": seed, "min_seconds": min_seconds, "adjudication": adjudication,
     }  # fmt: skip

@@ -231,7 +231,7 @@ def wire_editors(
 
 
 def editor_names(settings: Settings) -> dict[str, str]:
-    """Return the names that `--editor` takes, with short descriptions."""
+    """Return the names that `--editors` takes, with short descriptions."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
     named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in STUDIO_RECIPES}
     named["classical"] = EDITOR_KINDS["classical"].about
