@@ -12,6 +12,9 @@ from imarena.core import package_yaml
 
 _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INTEGER|FLOAT)(?: RANGE)?\b")
 """The type of a value, as printed by several versions of typer."""
+_ARGUMENT = re.compile(r"\{(\w+)\}|(\[\w+\])")
+"""An argument in the line of usage, if the command gives it no name of its own."""
+_LOWER_NAME = re.compile(r"^\w+")
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
 
 _PLURALS = {f"--{name}": f"--{name}s" for name in ("editor", "dataset", "task", "topic")}
@@ -29,6 +32,9 @@ class Command(TyperCommand):
         end = args.index("--") if "--" in args else len(args)
         return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [_ARGUMENT.sub(lambda match: (match[1] or match[2]).upper(), piece) for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         arguments: list[_HelpRow] = []
         options: dict[str, _HelpRow] = {}
@@ -37,7 +43,7 @@ class Command(TyperCommand):
                 continue
             row = (_TYPE.sub(lambda match: _PLAIN.get(match[1], "N"), record[0]), record[1])
             if parameter.param_type_name == "argument":
-                arguments.append(row)
+                arguments.append((_LOWER_NAME.sub(lambda match: match[0].upper(), row[0]), row[1]))
             else:
                 options[option_name(parameter)] = row
         _, _, path = ctx.command_path.partition(" ")

@@ -16,7 +16,7 @@ ScoreRangeText = Annotated[
 ]
 
 ExecutorOption = Annotated[
-    str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
+    str, typer.Option("--executor", metavar="<auto|threads|processes|ray>", help="Where answers are computed.")
 ]
 
 ItemColumnsOption = Annotated[

@@ -39,7 +39,12 @@ MinSide = Annotated[
     int | None, typer.Option("--min-long-side", min=16, help="Minimum long side in pixels (default 2048).")
 ]
 Duplicates = Annotated[
-    str, typer.Option("--duplicates-in", help="Refuse near-duplicates in the whole `benchmark` or per `instruction`.")
+    str,
+    typer.Option(
+        "--duplicates-in",
+        metavar="<benchmark|instruction>",
+        help="Refuse near-duplicates in the whole benchmark, or per instruction.",
+    ),
 ]
 Describe = Annotated[
     bool, typer.Option(help="Look at local images once, so that search also finds what the tools see in them.")

@@ -39,11 +39,15 @@ def command(
         str,
         typer.Option(
             "--connector",
-            help="Complex mode: how instructions become one: concatenate, shuffle, sequential or keep-unchanged.",
+            metavar="<concatenate|shuffle|sequential|keep-unchanged>",
+            help="Complex mode: how several instructions become one.",
         ),
     ] = "concatenate",
     levels: Annotated[
-        str, typer.Option("--levels", help="Complex mode: last (all instructions) or all (the first 1, 2, 3, ...).")
+        str,
+        typer.Option(
+            "--levels", metavar="<last|all>", help="Complex mode: all instructions, or the first 1, 2, 3, ... of them."
+        ),
     ] = "last",
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs per item; each has the next seed.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,

@@ -18,8 +18,13 @@ Regions = Annotated[
     Literal["auto", "objects", "changes"],
     typer.Option("--regions", help="Find edit regions by named objects, by shared changes, or the first that works."),
 ]
-DetectorOption = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
-SegmenterOption = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
+DetectorOption = Annotated[
+    str,
+    typer.Option("--detector", metavar="<efficientdet|grounding-dino|owl-vit|owlv2>", help="Detector of the objects."),
+]
+SegmenterOption = Annotated[
+    str, typer.Option("--segmenter", metavar="<mobile-sam|sam|sam2>", help="Use masks of this tool instead of boxes.")
+]
 Grounding = Annotated[
     Literal["paper", "public"], typer.Option("--grounding", help="Where objects are searched for, per task.")
 ]

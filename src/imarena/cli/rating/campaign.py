@@ -35,7 +35,9 @@ PERSON = (
 def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The campaign's name.")],
-    kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
+    kind: Annotated[
+        str, typer.Option(metavar="<preference|rating|yes_no|check>", help="What raters are asked.")
+    ] = "preference",
     editors: Annotated[_Many, typer.Option("--editors", "-e", help="Only these editors; repeatable.")] = None,
     datasets: Datasets = None,
     tasks: Tasks = None,
@@ -53,7 +55,9 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of tasks and of the sides.")] = 0,
     min_seconds: Annotated[float, typer.Option(min=0, max=600, help="Minimum time in seconds before an answer.")] = 0.0,
-    adjudication: Annotated[str, typer.Option(help="Units on which raters disagree: off, rater or lead.")] = "off",
+    adjudication: Annotated[
+        str, typer.Option(metavar="<off|rater|lead>", help="Who answers units on which raters disagree.")
+    ] = "off",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the number of tasks and create nothing.")] = False,
 ) -> None:
     """Create a campaign and its tasks from the items and outputs of the workspace."""

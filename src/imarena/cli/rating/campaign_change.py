@@ -50,10 +50,10 @@ def change(
     ] = None,
     adjudication: Annotated[
         str | None,
-        typer.Option(help="Who answers units on which raters disagree: off, rater or lead."),
+        typer.Option(metavar="<off|rater|lead>", help="Who answers units on which raters disagree."),
     ] = None,
     adjudication_answers: Annotated[
-        str | None, typer.Option(help="What an adjudicator sees of the raters' answers: hidden or shown.")
+        str | None, typer.Option(metavar="<hidden|shown>", help="Whether an adjudicator sees the raters' answers.")
     ] = None,
     paused: Annotated[bool | None, typer.Option("--pause/--resume", help="Pause or resume the campaign.")] = None,
     opened: Annotated[bool | None, typer.Option("--open/--close", help="Open or close it.")] = None,
@@ -151,7 +151,7 @@ def _short(value: object) -> str:
 # Over 60 lines for its options alone: each is one line of the contract.
 def known(
     context: typer.Context,
-    kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",
+    kind: Annotated[str, typer.Option(metavar="<preference|rating|yes_no>", help="What the tasks ask.")] = "preference",
     table: Annotated[
         Path | None, typer.Option("--from", help="A CSV file of tasks (default: votes that agree).")
     ] = None,
@@ -161,7 +161,7 @@ def known(
         Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
     ] = None,
     use: Annotated[
-        str, typer.Option(help="Use of tasks without one in the table: gold, practice or qualification.")
+        str, typer.Option(metavar="<gold|practice|qualification>", help="Use of tasks without one in the table.")
     ] = "gold",
     most: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of tasks; those with the most votes first.")
