@@ -33,7 +33,10 @@ class Command(TyperCommand):
         return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [_ARGUMENT.sub(lambda match: (match[1] or match[2]).upper(), piece) for piece in super().collect_usage_pieces(ctx)]
+        return [
+            _ARGUMENT.sub(lambda match: (match[1] or match[2]).upper(), piece)
+            for piece in super().collect_usage_pieces(ctx)
+        ]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         arguments: list[_HelpRow] = []

@@ -207,13 +207,13 @@ def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, s
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.questions.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import check_path, finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 
-    options = parse_option_values(parse_pairs(option))
+    path, options = check_path(path, "edit"), parse_option_values(parse_pairs(option))
     with redirect_stdout(sys.stderr):  # output of the editor
-        check = check_editor(path.removeprefix("function:"), options)
+        check = check_editor(path, options)
     finish_check(context, check)
 
 

@@ -1,6 +1,7 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
@@ -9,7 +10,16 @@ from urllib.parse import quote
 
 import typer
 
-from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
+from imarena.cli.console import (
+    command_group,
+    emit,
+    fail,
+    print_tables,
+    program,
+    session,
+    session_workspace,
+    stderr,
+)
 from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
+_NONE = "There is no campaign. Create one: {} campaign create NAME"
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -190,7 +201,7 @@ def status(
 
     def show(console: Any) -> None:
         if not reports:
-            console.print("There is no campaign. Create one: `imarena campaign create NAME`.")
+            console.print(_NONE.format(program(context)))
         for report in reports:
             _show(console, report)
 
@@ -209,8 +220,7 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
 
 def _show(console: Any, report: "CampaignStatus") -> None:
     progress = report.progress.to_json()
-    state = "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
-    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {state})")
+    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {_state(progress)})")
     console.print(
         f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
         f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
@@ -230,6 +240,10 @@ def _show(console: Any, report: "CampaignStatus") -> None:
             console.print(f"    warning: {text}", soft_wrap=True)
     if progress["disputed"]:
         console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
+
+
+def _state(progress: Mapping[str, Any]) -> str:
+    return "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
 
 
 def _work(rater: "RaterWork") -> str:
@@ -255,6 +269,30 @@ def _person(rater: "RaterWork") -> str:
     return f"{known} ({rater.rater_id})" if known else rater.rater_id
 
 
+@app.command("list")
+def list_command(context: typer.Context) -> None:
+    """List the campaigns with their state, votes and raters, newest first."""
+    from imarena.reports import columns
+    from imarena.reports.tables import Column, Table
+    from imarena.workflows.rating import all_campaigns, campaign_progress
+
+    with session_workspace(context) as workspace:
+        campaigns = [campaign_progress(workspace, record).to_json() for _, record in all_campaigns(workspace)]
+
+    def show(console: Any) -> None:
+        if not campaigns:
+            console.print(_NONE.format(program(context)))
+            return
+        numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
+        rows = tuple(
+            (each["name"], each["kind"], _state(each), each["votes"], each["slots"], each["raters"])
+            for each in campaigns
+        )
+        print_tables(console, [Table(columns(Column("campaign", wrap=True), "kind", "state", *numbers), rows)])
+
+    emit(context, {"campaigns": campaigns}, show)
+
+
 @app.command("export")
 def export(
     context: typer.Context,
@@ -274,7 +312,7 @@ def export(
         return
     to.write_text(text, encoding="utf-8")
     rows = text.count("\n") - 1
-    emit(context, {"file": str(to), "lines": rows}, f"Wrote {to}.")
+    emit(context, {"file": str(to), "lines": rows}, f"Wrote {to}: {counted(rows, 'vote')}.")
 
 
 @app.command("close")
