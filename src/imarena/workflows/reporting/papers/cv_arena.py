@@ -88,7 +88,10 @@ def _boards_note(data: PaperData) -> str:
     votes, judge = data.active["votes"], data.active["judge"]
     by = f"scores of {judge} and by votes" if votes else f"scores of {judge}"
     pairs = "both have a score or were voted on" if votes else "both have a score"
-    return f"These boards rank by {by}, on pairs of outputs in single mode that {pairs}.{leaderboard} The orders can differ."
+    return (
+        f"These boards rank by {by}, on pairs of outputs in single mode that {pairs}.{leaderboard} "
+        "The orders can differ."
+    )
 
 
 def _place(row: dict[str, Any]) -> list[CellValue]:
