@@ -5,31 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from imarena.core.records import Outcome, Rater
-from imarena.storage import init_workspace
-from tests import samples
 from tests.command import Imarena
-
-ITEMS = 12
-GROUPS = (("oak", "ash", "elm"), ("dog", "cat"))
+from tests.small_data.separate_groups import GROUPS, ITEMS, fill
 
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Path:
-    """Generators and editors on items of their own: the first of each group wins five battles of six."""
-    rater = Rater(rater_id="r")
-    with init_workspace(tmp_path / "w") as workspace:
-        workspace.store.add([rater])
-        for number, group in enumerate(GROUPS):
-            for key in range(ITEMS):
-                item = samples.item(f"{number}-{key}")
-                made = [samples.output(item, editor) for editor in group]
-                workspace.store.add([item, *made])
-                workspace.store.add(
-                    samples.vote(rater, made[left], made[right], key=f"{number}{key}{left}",
-                                 preference=Outcome.RIGHT if key % 6 == 5 else Outcome.LEFT)
-                    for left, right in zip(range(len(made) - 1), range(1, len(made)), strict=True)
-                )  # fmt: skip
+    fill(tmp_path / "w")
     return tmp_path / "w"
 
 
