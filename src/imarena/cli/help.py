@@ -34,6 +34,8 @@ class Command(TyperCommand):
             return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
         except typer.BadParameter as error:
             _explain(error)
+            if error.param is not None and error.param.param_type_name == "argument":
+                error.param_hint = f"'{error.param.metavar or str(error.param.name).upper()}'"
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

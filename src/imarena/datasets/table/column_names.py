@@ -94,7 +94,10 @@ class ColumnNames:
         listed = f"The file has: {', '.join(have[:_MOST_NAMES])}."
         for ours, theirs in self.theirs.items():
             if theirs not in have:
-                raise UserError(f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).", hint=listed)
+                raise UserError(
+                    f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).",
+                    hint=suggestion(theirs, have, listed),
+                )
         present = {*self.theirs, *(column for column in have if column not in self.theirs.values())}
         if "instructions" in present:
             present.add("instruction")

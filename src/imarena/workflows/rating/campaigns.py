@@ -201,7 +201,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
         ids = ", ".join(match.campaign_id for match in named)
         raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
     if not named:
-        raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint="`imarena campaign list` lists them.")
     return named[0]
 
 
