@@ -159,11 +159,11 @@ def root(
 def hoist_global_options(arguments: list[str]) -> list[str]:
     """Allow ``--json`` and ``--workspace DIR`` anywhere: move them before the command."""
     front: list[str] = []
-    rest: list[str] = []
+    words: list[str] = []
     remaining = iter(arguments)
     for word in remaining:
         if word == "--":
-            rest += [word, *remaining]
+            words += [word, *remaining]
         elif word == "--json":
             front.append(word)
         elif word in ("--workspace", "-w"):
@@ -171,8 +171,8 @@ def hoist_global_options(arguments: list[str]) -> list[str]:
         elif word.startswith("--workspace="):
             front.append(word)
         else:
-            rest.append(word)
-    return front + rest
+            words.append(word)
+    return front + words
 
 
 def fill_in_values(arguments: list[str]) -> list[str]:

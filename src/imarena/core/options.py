@@ -28,8 +28,8 @@ def read_options(
             f"{owner} needs the option {', '.join(missing)}.",
             hint=f"Add --option {missing[0]}=VALUE, or write it into [{table}.NAME] of imarena.toml.",
         )
-    known = ", ".join(sorted(settings.model_fields))
-    raise UserError(f"{owner} does not take these options: {problem.text}.", hint=problem.hint or f"Known: {known}.")
+    names = ", ".join(sorted(settings.model_fields))
+    raise UserError(f"{owner} does not take these options: {problem.text}.", hint=problem.hint or f"Known: {names}.")
 
 
 def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValue:

@@ -26,7 +26,7 @@ class RegionMetrics(Noun):
     secondary: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> "RegionMetrics":
+    def _check_names(self) -> "RegionMetrics":
         for name in (*self.primary, *self.secondary):
             if name not in HIGHER_IS_BETTER:
                 raise ValueError(f"there is no region metric called '{name}'")
@@ -71,12 +71,12 @@ class TaskRule(Noun):
 
     def regions(self) -> dict[RegionName, RegionMetrics]:
         """The regions that are measured."""
-        named: dict[RegionName, RegionMetrics] = {}
+        regions: dict[RegionName, RegionMetrics] = {}
         if self.inside is not None:
-            named["inside"] = self.inside
+            regions["inside"] = self.inside
         if self.outside is not None:
-            named["outside"] = self.outside
-        return named
+            regions["outside"] = self.outside
+        return regions
 
     def grounded_in(self, *, public: bool) -> Ground:
         """Where to search for objects: as in the paper, or as in its public code."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from imarena.core import UserError, counted
 from imarena.reports.active_plots import save_active_plots
-from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
+from imarena.reports.active_tables import board_parts, boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, PageImage, Section, write_html, write_markdown
-from imarena.reports.tables import Range
+from imarena.reports.tables import Range, Table
 
 ORIGINS = {
     "given": "a range that was given",
@@ -16,6 +16,7 @@ ORIGINS = {
     "scores": "a range rounded outward from the scores",
 }
 """The origin of the range of a judge's scores, in words."""
+NEVER_MET = "Groups of models that never met have ratings and ranks of their own."
 
 
 def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | None = None) -> Page:
@@ -27,10 +28,10 @@ def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | No
         _deferral(document),
         *_groups(document),
         *_trials(document, files),
-        *_others(document),
+        *_other_sections(document),
     ]
     if document["missing"]:
-        missing = tuple(f"{title_of(what)}: {why}" for what, why in document["missing"].items())
+        missing = tuple(f"{title_of(key)}: {why}" for key, why in document["missing"].items())
         sections.append(Section("Not here, and why", missing))
     scores = document["score_range"]
     lead = f"{document['votes']:,} votes and the scores of {document['judge']}, "
@@ -50,22 +51,32 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
         "Rank, rating and 95% interval. Human only has the same votes as Active Elo, so that their budgets match.",
         *(describe_settings(name, settings) for name, settings in document["settings"].items()),
     ]
-    rates = document["win_rates"]
-    names = [name for name in document["boards"] if rates.get(name)]
-    models = [row["model"] for row in next(iter(document["boards"].values()))]
-    wins = plain_table(
-        ("model", *(title_of(name) for name in names)),
-        ([model, *(rates[name].get(model) for name in names)] for model in models[:10]),
-        "Average win rate against the ten best (figure 3)",
-    )
+    groups = document.get("groups") or {}
+    if groups:
+        text.insert(1, f"{NEVER_MET} Win rates are against the ten best of the model's group.")
     plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95% intervals (figure 4)")
     plots += _picture(files, "wins", "Average win rates against the ten best by setting (figure 3)")
     signed = {
         name: settings["signature"] for name, settings in document["settings"].items() if settings.get("signature")
     }
     notes = tuple(f"{title_of(name)}: {line}" for name, line in signed.items())
-    tables = (replace(boards_table(document["boards"]), notes=notes), wins)
+    tables = (replace(boards_table(document["boards"], groups), notes=notes), _win_rates(document, groups))
     return Section("Boards side by side", tuple(text), tuple(document["warnings"]), tables=tables, plots=plots)
+
+
+def _win_rates(document: dict[str, Any], groups: dict[str, Any]) -> Table:
+    """The average win rates of the first board's ten best of each group, by setting."""
+    rates = document["win_rates"]
+    names = [name for name in document["boards"] if rates.get(name)]
+    first = next(iter(document["boards"]))
+    parts = [part for part in board_parts(document["boards"], groups) if part[0] == first]
+    lines = (
+        [*([number] if len(parts) > 1 else []), row["model"], *(rates[name].get(row["model"]) for name in names)]
+        for number, (_, _, rows) in enumerate(parts, 1)
+        for row in rows[:10]
+    )
+    head = (*(["group"] if len(parts) > 1 else []), "model", *(title_of(name) for name in names))
+    return plain_table(head, lines, "Average win rate against the ten best (figure 3)")
 
 
 def describe_settings(name: str, settings: dict[str, Any]) -> str:
@@ -100,11 +111,11 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
     ]  # fmt: skip
     head = ("group", "score gap", "agreement", "fitted a", "95%", "q = max(0, 2a - 1)", "pairs")
     text = "The mixture takes q = max(0, 2a - 1). With --paper-compat, the online update takes q = a, as in the paper."
-    whole = curves["all"]
+    all_tasks = curves["all"]
     bands = [
         plain_table(
             ("score gap", "agreement", "pairs", "fraction of pairs"),
-            ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in whole[key]),
+            ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in all_tasks[key]),
             caption,
         )
         for key, caption in (("table", "Agreement by score gap (table 5)"), ("fine_table", "The same, finer"))
@@ -145,24 +156,24 @@ def _score(value: float) -> str:
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:
-    named = {f"Boards by {label}": groups for label, groups in document["by"].items()}
+    boards_by_title = {f"Boards by {label}": groups for label, groups in document["by"].items()}
     if document["dimension_boards"]:
-        named["Boards by dimension"] = document["dimension_boards"]
+        boards_by_title["Boards by dimension"] = document["dimension_boards"]
     sections = []
-    for title, groups in named.items():
+    for title, groups in boards_by_title.items():
         settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
         tables = [ratings_table(groups, name, title_of(name)) for name in settings]
         text = [
             f"{name or '(none)'}: {counted(group['items'], 'item')}, {counted(group['votes'], 'vote')}"
             for name, group in groups.items()
         ]
-        lacking: dict[tuple[str, str], list[str]] = {}
+        absent: dict[tuple[str, str], list[str]] = {}
         for name, group in groups.items():
             for setting, why in group["missing"].items():
-                lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
-        missing = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
-        shown = ("; ".join(text) + ".", *sorted(missing))
-        sections.append(Section(title, shown, tables=tuple(table for table in tables if table)))
+                absent.setdefault((title_of(setting), why), []).append(name or "(none)")
+        missing = (f"{setting} is missing for {', '.join(names)}: {why}" for (setting, why), names in absent.items())
+        paragraphs = ("; ".join(text) + ".", *sorted(missing))
+        sections.append(Section(title, paragraphs, tables=tuple(table for table in tables if table)))
     return sections
 
 
@@ -193,7 +204,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
     return sections
 
 
-def _others(document: dict[str, Any]) -> list[Section]:
+def _other_sections(document: dict[str, Any]) -> list[Section]:
     sections = []
     if document["dimension_means"]:
         rows = document["dimension_means"]
@@ -213,7 +224,7 @@ def _others(document: dict[str, Any]) -> list[Section]:
             f"The board is the one of {document['judge']}. Pairs of the five best; paired bootstrap over items, Holm's "
             "correction."
         )
-        if any(one["code"] == "groups_never_met" for one in document["notices"]):
+        if any(notice["code"] == "groups_never_met" for notice in document["notices"]):
             text += " Only models of groups that met are compared; correlations are means over the groups."
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections

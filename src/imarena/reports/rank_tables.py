@@ -117,7 +117,7 @@ def _meanings(ranking: Ranking) -> str:
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
     if group_numbers(ranking):
-        parts.append("group: models that met each other; ranks hold within a group")
+        parts.append("group: models that met each other; ratings, intervals and ranks hold within a group")
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
@@ -151,9 +151,9 @@ def resampling_text(ranking: Ranking) -> str:
 def _battles(ranking: Ranking) -> str:
     """The number of battles, and how many of them are pairs of scores, which a list of battles does not include."""
     number, scored = ranking.n_battles, ranking.settings.get("by_scores")
-    some = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
-    every = "all" if scored == number else f"{scored:,}" if some else ""
-    return counted(number, "battle") + (f" ({every} by scores)" if some else "")
+    partly = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
+    every = "all" if scored == number else f"{scored:,}" if partly else ""
+    return counted(number, "battle") + (f" ({every} by scores)" if partly else "")
 
 
 def board_data(rankings: Sequence[Ranking]) -> Table:

@@ -252,7 +252,7 @@ def _print(
     from imarena.workflows.boards import rank_tables_of
 
     writers = (None, to_latex, to_markdown)
-    chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
+    chosen = [writer for writer, enabled in zip(writers, forms, strict=True) if enabled]
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     boards, compared = ranked.boards, ranked.compared

@@ -166,10 +166,10 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
         lines += [f"easier: {entry.variants.easier}"] if entry.variants.easier else []
         lines += [f"harder: {entry.variants.harder}"] if entry.variants.harder else []
         lines += [entry.variants.note] if entry.variants.note else []
-        found = entry.feasibility
-        if found is not None:
-            lacks = f"; not seen: {', '.join(found.missing)}" if found.missing else ""
-            lines.append(f"{'feasible' if found.feasible else 'not feasible'} ({found.score:.2f}){lacks}")
+        feasibility = entry.feasibility
+        if feasibility is not None:
+            lacks = f"; not seen: {', '.join(feasibility.missing)}" if feasibility.missing else ""
+            lines.append(f"{'feasible' if feasibility.feasible else 'not feasible'} ({feasibility.score:.2f}){lacks}")
         for line in lines:
             console.print(f"  {line}")
     balance = report.balance
@@ -177,6 +177,6 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
     if balance.rare_tasks:
         console.print(f"Tasks with few instructions: {', '.join(balance.rare_tasks)}")
     if balance.missing_cells:
-        shown = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
+        cells = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
         more = f" and {len(balance.missing_cells) - 10} more" if len(balance.missing_cells) > 10 else ""
-        console.print(f"Tasks and topics without a common item: {shown}{more}")
+        console.print(f"Tasks and topics without a common item: {cells}{more}")

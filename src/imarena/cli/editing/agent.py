@@ -71,8 +71,10 @@ def command(
 
     def show(console: Console) -> None:
         for step in result.steps:
-            shown = {**step, "error": ""} if step.get("error") == result.error else step  # it is printed at the end
-            console.print(_line(shown, result.steps))
+            printed_step = (
+                {**step, "error": ""} if step.get("error") == result.error else step
+            )  # it is printed at the end
+            console.print(_line(printed_step, result.steps))
         for line in _end(done, bool(pictures)):
             console.print(line)
 
@@ -108,11 +110,11 @@ def _names_picture(text: str) -> bool:
         return False
 
 
-def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
+def _end(done: "AgentRun", images_shown: bool) -> Iterator[str]:
     result, folder = done.result, done.steps[0].parent if done.steps else None
     if done.output is None:
         yield f"{result.status.value}: {result.error}"
-        if not shown:
+        if not images_shown:
             yield "No image was given: name it after the instruction."
         return
     yield from _findings(_choice_step(result.steps))
@@ -132,11 +134,11 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
         yield f"{choice['result']}; not checked: {unchecked}. Look at the image yourself."
 
 
-def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _chosen_edit(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the edit that made the chosen image."""
     last = _choice_step(steps)
-    made = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
-    return next((step for step in made if step["image_sha256"] == last.get("image_sha256")), None)
+    edits = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
+    return next((step for step in edits if step["image_sha256"] == last.get("image_sha256")), None)
 
 
 def _line(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
@@ -166,7 +168,7 @@ def _edited(step: Mapping[str, Any]) -> str:
 
 
 def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
-    edit = _chosen(steps)
+    edit = _chosen_edit(steps)
     if edit is None:
         return "chosen: none of the edits"
     scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]

@@ -122,10 +122,10 @@ def command(
             left_out = f"{counted(prepared.unfit, f'{kind} item')} {plural('is', prepared.unfit)} skipped"
             stderr().print(f"{left_out}. Add --mode all to include them.")
         report = None
-        shown = editing.sheet_path(workspace) if sheet and not dry_run else None
+        contact_sheet = editing.sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, prepared.estimates, yes, dry_run):
-            if shown is not None:
-                stderr().print(f"Contact sheet: {shown.resolve()}", soft_wrap=True)
+            if contact_sheet is not None:
+                stderr().print(f"Contact sheet: {contact_sheet.resolve()}", soft_wrap=True)
             with progress_bars("edit") as tell:
                 report = editing.edit_items(workspace, prepared.items, editors, settings, progress=tell)
     document = {
@@ -133,7 +133,7 @@ def command(
         "estimates": [asdict(estimate) for estimate in prepared.estimates],
         "report": report.to_json() if report else None,
         "driven_by": prepared.drivers,
-        "sheet": str(shown) if report and shown else None,
+        "sheet": str(contact_sheet) if report and contact_sheet else None,
     }
     emit(context, document, lambda console: _show(console, report, prepared.drivers))
     if report and (report.stopped or report.missing):
@@ -154,9 +154,9 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
 def _connector(name: str) -> "Connector":
     from imarena.instructions import CONNECTORS
 
-    for known in CONNECTORS:
-        if known == name:
-            return known
+    for connector in CONNECTORS:
+        if connector == name:
+            return connector
     raise UserError(f"There is no connector called '{name}'.", hint=suggestion(name, CONNECTORS))
 
 
@@ -170,8 +170,8 @@ def _go_on(context: typer.Context, estimates: "Sequence[EditEstimate]", yes: boo
     console = stderr()
     printed: set[str] = set()
     for estimate in estimates:
-        known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
-        cost = "cost not known" if estimate.cost_usd is None else known
+        price = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
+        cost = "cost not known" if estimate.cost_usd is None else price
         took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
         absent = len(estimate.absent_files)
         new = (
@@ -206,8 +206,8 @@ def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, s
     for flag in sorted({flag for counts in report.flags.values() for flag in counts}):
         console.print(f"  {flag}: {failure_modes.FLAG_MEANINGS.get(flag, 'measured by a check of another package')}")
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
-    made = report.outputs.get("ok", 0)
-    console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
+    n_made = report.outputs.get("ok", 0)
+    console.print(f"{n_made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
     if report.cut_off:
         turns = "later turn was" if report.cut_off == 1 else "later turns were"
         console.print(f"{report.cut_off:,} {turns} skipped: the previous turn has no image")

@@ -34,8 +34,8 @@ def command(
     from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:
-        known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
-        emit(context, known, lambda console: _list(console, known))
+        formats = {name: DESCRIPTIONS.get(name, "") for name in READERS}
+        emit(context, formats, lambda console: _list(console, formats))
         return
     if not path and format_name not in READERS:
         fail(
@@ -90,10 +90,10 @@ def _options(format_name: str, option: list[str] | None, columns: list[str] | No
     return options
 
 
-def _list(console: Console, known: dict[str, str]) -> None:
+def _list(console: Console, formats: dict[str, str]) -> None:
     from imarena.datasets import WRITERS
 
-    show_names(console, known)
+    show_names(console, formats)
     console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.")
 
 

@@ -87,18 +87,18 @@ def make(
 def _show(console: Console, report: "PairReport") -> None:
     from imarena.reports.tables import Column, Table
 
-    made = report.made
+    pairs = report.made
     print_tables(
         console,
-        [Table((Column("task"), Column("pairs", ",")), tuple(made.by_task().items()))],
+        [Table((Column("task"), Column("pairs", ",")), tuple(pairs.by_task().items()))],
     )
-    console.print(f"{counted(len(made.pairs), 'pair')} and {counted(len(made.ties), 'tie')} in {report.folder}")
-    if made.skipped:
+    console.print(f"{counted(len(pairs.pairs), 'pair')} and {counted(len(pairs.ties), 'tie')} in {report.folder}")
+    if pairs.skipped:
         head = (Column("gave no pair"), Column("items or outputs", ","))
-        print_tables(console, [Table(head, tuple(sorted(made.skipped.items())))])
+        print_tables(console, [Table(head, tuple(sorted(pairs.skipped.items())))])
     lines = [
         (task, region, each.tiers.elite, each.tiers.failure, each.origin)
-        for task, of_task in made.thresholds.items()
+        for task, of_task in pairs.thresholds.items()
         for region, each in of_task.items()
     ]
     if lines:

@@ -51,14 +51,14 @@ def command(
                 reports = [list_objects(workspace, job, watch=watch)]
         lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
     document = judging_options.run_document(chosen, [job.estimate], reports) | {
-        "lists": [asdict(listed) for listed in lists]
+        "lists": [asdict(item_list) for item_list in lists]
     }
     judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
 
 
 def _show(console: Console, lists: "list[ListedObjects]") -> None:
-    for listed in lists[:SHOWN]:
-        objects = ", ".join(listed.objects) or "(nothing is listed)"
-        console.print(f"  [bold]{escape(listed.key)}[/]: {escape(objects)}", markup=True)
+    for item_list in lists[:SHOWN]:
+        objects = ", ".join(item_list.objects) or "(nothing is listed)"
+        console.print(f"  [bold]{escape(item_list.key)}[/]: {escape(objects)}", markup=True)
     if len(lists) > SHOWN:
         console.print(f"  ... and {len(lists) - SHOWN:,} more items (--json lists them all)")

@@ -45,9 +45,9 @@ def finish_check(context: typer.Context, check: "PluginCheck") -> None:
 
 
 def _show(console: Console, check: "PluginCheck") -> None:
-    named = f"{check.name}, version {check.version}" if check.name else check.path
+    identity = f"{check.name}, version {check.version}" if check.name else check.path
     does = f": {', '.join(_DOES[each] for each in check.does)}" if check.does else ""
-    console.print(f"{named}{does}")
+    console.print(f"{identity}{does}")
     for answer in check.answers:
         console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)")
     for title, findings in (("To fix", check.to_fix), ("Good to know", check.notes)):

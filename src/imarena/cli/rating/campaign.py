@@ -42,6 +42,7 @@ PERSON = (
 """The fields of each rater in `campaign status`."""
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 @app.command("create")
 def create(
     context: typer.Context,
@@ -265,8 +266,8 @@ def _work(rater: "RaterWork") -> str:
 def _person(rater: "RaterWork") -> str:
     """Return a rater's name and the crowd platform's parameters; the id distinguishes people with the same name."""
     params = ", ".join(f"{name} {value}" for name, value in rater.params.items())
-    known = " · ".join(text for text in (rater.name, params) if text)
-    return f"{known} ({rater.rater_id})" if known else rater.rater_id
+    details = " · ".join(text for text in (rater.name, params) if text)
+    return f"{details} ({rater.rater_id})" if details else rater.rater_id
 
 
 @app.command("list")

@@ -217,6 +217,6 @@ def _settings(tasks: "Sequence[KnownTaskProposal]", use: str) -> dict[str, list[
     """Return the tasks by use, in the form of a campaign's settings."""
     by_use: dict[str, list[dict[str, Any]]] = {}
     for task in tasks:
-        known = task.known.model_dump(mode="json", exclude_defaults=True)
-        by_use.setdefault(task.use or use, []).append(known)
+        known_task = task.known.model_dump(mode="json", exclude_defaults=True)
+        by_use.setdefault(task.use or use, []).append(known_task)
     return by_use

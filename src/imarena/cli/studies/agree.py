@@ -12,6 +12,7 @@ from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     from_file: Annotated[
@@ -60,13 +61,13 @@ def command(
     words = tuple(word.strip() for word in order.split(",") if word.strip())
     how = find_recipe(average)
     root = session(context).workspace
-    read = (
+    ratings = (
         [ratings_of_file(from_file, all_votes=all_votes)]
         if from_file is not None
         else ratings_in_folder(root, what, by or ())
     )
     agreements = agree_on_each(
-        read, by or (), only or (), words,
+        ratings, by or (), only or (), words,
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
     documents = [agreement.to_json() for agreement in agreements]

@@ -42,16 +42,16 @@ class SourceTable(Noun):
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
     """Build a source from its table; raises if entries are wrong or missing."""
     try:
-        read = SourceTable.model_validate(table)
+        spec = SourceTable.model_validate(table)
     except ValidationError as error:
         problem = validation_problem(error, SourceTable)
         raise UserError(f"[sources.{name}]: {problem.text}.", hint=problem.hint) from error
     fetcher = PoliteFetcher(
-        contact=read.contact, interval_s=read.interval_s, max_attempts=read.max_attempts, backoff_s=read.backoff_s,
-        timeout_s=read.timeout_s, allow_loopback=read.allow_loopback,
+        contact=spec.contact, interval_s=spec.interval_s, max_attempts=spec.max_attempts,
+        backoff_s=spec.backoff_s, timeout_s=spec.timeout_s, allow_loopback=spec.allow_loopback,
     )  # fmt: skip
-    source = _make(name, read, fetcher, _key(name, read))
-    identity = content_id("source", name, read.kind, read.base_url, read.engine, read.dataset, read.config, read.split)
+    source = _make(name, spec, fetcher, _key(name, spec))
+    identity = content_id("source", name, spec.kind, spec.base_url, spec.engine, spec.dataset, spec.config, spec.split)
     return ImageSource(name, source.search, source.load, identity)
 
 

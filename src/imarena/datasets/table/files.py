@@ -24,22 +24,22 @@ def item_tables(folder: Folder) -> list[Path]:
         return [folder.root]
     tables = _tables(folder, folder.root)
     for name in NAMES:
-        called = [path for path in tables if path.stem.lower() == name]
-        if len(called) > 1:
-            raise UserError(f"{folder.root} has {_listed(folder, called)}.", hint="Name the one to read.")
-        if called:
-            return called
+        matches = [path for path in tables if path.stem.lower() == name]
+        if len(matches) > 1:
+            raise UserError(f"{folder.root} has {_name_list(folder, matches)}.", hint="Name the one to read.")
+        if matches:
+            return matches
     for shards in (tables, _tables(folder, folder.root / "data")):
         parquet = [path for path in shards if path.suffix.lower() == ".parquet"]
         if parquet:
             return parquet
     # a .json next to folders of images is more often a manifest or a log than a table
-    others = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
-    if len(others) > 1:
+    candidates = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
+    if len(candidates) > 1:
         raise UserError(
-            f"{folder.root} has {_listed(folder, others)}.", hint="Name the one to read, or call it items.csv."
+            f"{folder.root} has {_name_list(folder, candidates)}.", hint="Name the one to read, or call it items.csv."
         )
-    return others
+    return candidates
 
 
 def refuse_unreadable_tables(folder: Folder) -> None:
@@ -56,7 +56,7 @@ def refuse_nested_tables(folder: Folder, directories: list[Path]) -> None:
     nested = [path for directory in directories for path in _tables(folder, directory) if path.stem.lower() in NAMES]
     if nested:
         raise UserError(
-            f"{folder.root} has no table of items, but {_listed(folder, nested[:_SHOWN])} is one.",
+            f"{folder.root} has no table of items, but {_name_list(folder, nested[:_SHOWN])} is one.",
             hint=f"Import the folder of the table: {nested[0].parent}",
         )
 
@@ -76,5 +76,5 @@ def _tables(folder: Folder, directory: Path) -> list[Path]:
     return [folder.file(folder.name(path)) for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
-def _listed(folder: Folder, paths: list[Path]) -> str:
+def _name_list(folder: Folder, paths: list[Path]) -> str:
     return ", ".join(folder.name(path) for path in paths)

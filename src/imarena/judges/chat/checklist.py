@@ -40,7 +40,7 @@ class Checklist(Noun):
     intercept: float = 0.0
 
     @model_validator(mode="after")
-    def _known(self) -> "Checklist":
+    def _check_ids(self) -> "Checklist":
         ids = [question.id for question in self.questions]
         if len(set(ids)) != len(ids):
             raise ValueError("two questions have the same id")

@@ -105,8 +105,8 @@ def weights_entries() -> dict[str, WeightsEntry]:
     if not own_list.is_file():
         return bundled
     own = _read_entries(own_list.read_text(encoding="utf-8", errors="replace"), str(own_list))
-    if both := sorted(bundled.keys() & own.keys()):
-        raise UserError(f"{own_list} lists '{both[0]}', which imarena lists itself.", hint="Use another name there.")
+    if clash := sorted(bundled.keys() & own.keys()):
+        raise UserError(f"{own_list} lists '{clash[0]}', which imarena lists itself.", hint="Use another name there.")
     return {**bundled, **own}
 
 
@@ -146,9 +146,9 @@ _VARIABLE = "IMARENA_WEIGHTS"
 
 def weights_root() -> Path:
     """The folder of this user's weights: IMARENA_WEIGHTS, else the cache folder of the system."""
-    named = os.environ.get(_VARIABLE)
-    if named:
-        return Path(named).expanduser().absolute()
+    folder = os.environ.get(_VARIABLE)
+    if folder:
+        return Path(folder).expanduser().absolute()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "imarena" / "weights"
     if sys.platform == "win32":

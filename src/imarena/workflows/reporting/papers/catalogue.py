@@ -54,12 +54,12 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
 
 def paper_sections(data: PaperData) -> Iterator[Section]:
     """A section for each paper for which there are data, and a table of everything that is not available."""
-    known = makers()
+    maker_of = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []
     by_paper: dict[str, list[tuple[PaperEntry, Block]]] = {}
     for entry in paper_entries():
-        block = known[entry.make](data) if entry.make else _of_edival(entry, edival)
+        block = maker_of[entry.make](data) if entry.make else _of_edival(entry, edival)
         if block.empty:
             known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
             missing.append(replace(entry, needs=entry.needs + known_better))
@@ -68,7 +68,7 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
     for paper, blocks in by_paper.items():
         yield _section(paper, blocks)
     if missing:
-        rows = tuple((one.name, one.place, one.title, one.needs, one.command) for one in missing)
+        rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),
@@ -92,7 +92,7 @@ def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
             replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{paper_place}. {chart.caption}")
             for chart in block.charts
         ]
-        exhibits += [replace(one, title=f"{paper_place}. {entry.title} · {one.title}") for one in block.exhibits]
+        exhibits += [replace(part, title=f"{paper_place}. {entry.title} · {part.title}") for part in block.exhibits]
         texts += [f"{paper_place}: {text}" for text in block.text]
     return Section(
         f"Tables and figures of {paper}", points=tuple(texts), tables=tuple(tables), charts=tuple(charts),
