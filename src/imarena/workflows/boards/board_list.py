@@ -45,13 +45,13 @@ def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
     dimensions = {voted.dimension.names[code] for code in set(voted.dimension.of.tolist())}
     rated = read_ratings(view).criterion.used()
     for dimension in sorted(dimensions.union(rated), key=lambda name: (name != WHOLE, name)):
-        yield _named("people", dimension), BoardQuery(source="human", dimension=dimension)
+        yield _title("people", dimension), BoardQuery(source="human", dimension=dimension)
     judged = {(form.judge, form.dimension) for form in view.forms.counting()}
     for judge, dimension in sorted(judged, key=lambda pair: (pair[1] != WHOLE, *pair)):
         for kind, word in _KINDS:
             query = BoardQuery(source="judge", judge=judge, dimension=dimension, kind=kind)
-            yield f"{_named(judge, dimension)}, {word}", query
+            yield f"{_title(judge, dimension)}, {word}", query
 
 
-def _named(who: str, dimension: str) -> str:
+def _title(who: str, dimension: str) -> str:
     return who if dimension == WHOLE else f"{who}, {dimension}"

@@ -104,8 +104,8 @@ def read_output_coverage(view: View) -> OutputCoverage:
     share = _shares(entries, of_output, shape)
     dataset = entries.labels["dataset"].of[unit_item].astype(np.int64)
     used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
-    status = _filled(shape, np.int16, STATES.index(Status.MISSING_OUTPUT.value))
-    tried = _filled(shape, bool, False)
+    status = _full_array(shape, np.int16, STATES.index(Status.MISSING_OUTPUT.value))
+    tried = _full_array(shape, bool, False)
     for rows in row_slices(of_output.size):
         has_editor = entries.editor.of[rows] >= 0
         editor, unit = entries.editor.of[rows][has_editor], of_output[rows][has_editor]
@@ -178,7 +178,7 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
         cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # negative without an editor
         return [cell * samples + entries.sample[rows], entries.status[rows] == OK]
 
-    tried, done = (_filled(shape, np.int32, 0).reshape(-1) for _ in range(2))
+    tried, done = (_full_array(shape, np.int32, 0).reshape(-1) for _ in range(2))
     for slot, ok in sorted_parts(unit.size, slots):
         for number, tries in ((tried, slot), (done, slot[ok])):
             distinct = np.unique(tries[tries >= 0])
@@ -186,7 +186,7 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
     return build_column(tried.size, np.float64, lambda rows: done[rows] / np.maximum(tried[rows], 1)).reshape(shape)
 
 
-def _filled(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
+def _full_array(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
     """Return an array of one value, in a file if it is large."""
     column = empty_column(shape[0] * shape[1], dtype)
     for rows in row_slices(column.size):

@@ -65,13 +65,13 @@ def with_fragility_names(workspace: Workspace, ranking: Ranking) -> Ranking:
         return ranking
     names = {"item": _item_names(workspace), "rater": _rater_names(workspace)}
     orders = [
-        {**order, "units": [_named(unit, names, order["unit"]) for unit in order["units"]]}
+        {**order, "units": [_with_names(unit, names, order["unit"]) for unit in order["units"]]}
         for order in fragility["orders"]
     ]
     return ranking.model_copy(update={"details": {**ranking.details, "fragility": {**fragility, "orders": orders}}})
 
 
-def _named(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: str) -> dict[str, Any]:
+def _with_names(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: str) -> dict[str, Any]:
     if kind in names:
         return {**unit, "name": names[kind].get(unit["name"], unit["name"]), "id": unit["name"]}
     if "votes" not in unit:

@@ -48,15 +48,15 @@ class BattleTable:
     def __getitem__(self, name: str) -> Any:
         import pyarrow as pa
 
-        return pa.chunked_array([self._made(name)])
+        return pa.chunked_array([self._make_column(name)])
 
     def whole(self) -> Any:
         """All columns as an Arrow table."""
         import pyarrow as pa
 
-        return pa.table({name: self._made(name) for name in self.column_names})
+        return pa.table({name: self._make_column(name) for name in self.column_names})
 
-    def _made(self, name: str) -> Any:
+    def _make_column(self, name: str) -> Any:
         import pyarrow as pa
 
         if name in _SCORES:
@@ -100,12 +100,12 @@ class BattleTable:
             more = None if missing is None else missing.left if name == "left" else missing.right
             return self._rows(lambda rows: entries.editor.of[side[rows]], more), entries.editor.names, -1
         if name == "winner":
-            return self._rows(lambda rows: battles.winner[rows], self._filled(0)), _WINNERS, 0
+            return self._rows(lambda rows: battles.winner[rows], self._constant(0)), _WINNERS, 0
         if name in ("rater", "judge", "dimension"):
             column: Names = getattr(battles, name)
-            return self._rows(lambda rows: column.of[rows], self._filled(-1)), column.names, -1
+            return self._rows(lambda rows: column.of[rows], self._constant(-1)), column.names, -1
         if name == "source":
-            code = self._filled(0 if missing is None else _one_source(battles))
+            code = self._constant(0 if missing is None else _one_source(battles))
             return self._rows(lambda rows: (battles.judge.of[rows] >= 0).view(np.int8), code), _SOURCES, -1
         if name == "mode":
             modes = np.where(entries.mode == 0, np.int8(-1), entries.mode)
@@ -120,7 +120,7 @@ class BattleTable:
         labels = entries.labels[name]
         return lambda rows: labels.of[item(rows)], labels.names, -1
 
-    def _filled(self, code: int) -> NDArray[Any]:
+    def _constant(self, code: int) -> NDArray[Any]:
         return np.full(self._more, code)
 
     def _rows(self, of: Codes, more: NDArray[Any] | None) -> Codes:

@@ -76,21 +76,21 @@ def estimate_edits(
 ) -> list[EditEstimate]:
     """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
-    named = {editor.name: editor for editor in editors}
+    by_name = {editor.name: editor for editor in editors}
     done: dict[EditSlot, tuple[bool, Output]] = {}
     stored: dict[EditSlot, ImageRef] = {}
-    for output in workspace.store.records(Output, editor=list(named)):
-        seen, alike = past[output.editor or ""], is_same_variant(output, named[output.editor or ""])
+    for output in workspace.store.records(Output, editor=list(by_name)):
+        earlier, alike = past[output.editor or ""], is_same_variant(output, by_name[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
-            seen.costs.append(output.cost_usd)
+            earlier.costs.append(output.cost_usd)
         if output.status is Status.OK:
-            seen.ok += alike
+            earlier.ok += alike
             slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
             done[slot] = (alike, output)
             if output.image is not None:
                 stored[slot] = output.image
             if output.latency_s is not None:
-                seen.latencies.append(output.latency_s)
+                earlier.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
     estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     if any(editor.traits.files is not None for editor in editors):
@@ -132,14 +132,14 @@ def _with_absent(
     for item in items:
         for mode in map(Mode, settings.modes):
             for turn in range(len(item.turns)):
-                named = named_in_folder(item, mode, turn)
+                values = named_in_folder(item, mode, turn)
                 is_stored = (item.item_id, turn, editor.name, mode.value, 0) in done
                 if (
                     has_turn(item, mode, turn, all_levels=settings.all_levels)
                     and not is_stored
-                    and present.file_of(named) is None
+                    and present.file_of(values) is None
                 ):
-                    files.append(f"{file_names(named)[0]}.png")
+                    files.append(f"{file_names(values)[0]}.png")
     if not files:
         return estimate
     notice = _ABSENT.format(counted(len(files), "file"), plural("is", len(files)), _first(files))
@@ -168,10 +168,10 @@ def _with_file_notice(
 
 def changed_files(files: FinishedFiles, items: Sequence[Item], stored: Mapping[EditSlot, ImageRef]) -> list[str]:
     """Return keys of items whose stored output differs from the folder's current file."""
-    known = {item.item_id: item for item in items}
+    items_by_id = {item.item_id: item for item in items}
     changed = []
     for (item_id, turn, _, mode, _), image in stored.items():
-        item = known.get(item_id)
+        item = items_by_id.get(item_id)
         path = None if item is None else files.file_of(named_in_folder(item, Mode(mode), turn))
         if item is None or path is None:
             continue

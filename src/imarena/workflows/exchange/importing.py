@@ -127,10 +127,10 @@ class WorkspaceIntake:
         for record in records:
             if isinstance(record, Tombstone) and record.kind == "image":
                 self._tombstones[record.subject] = record.created_at.isoformat()
-            named = item_images(record) if isinstance(record, Item) else []
+            images = item_images(record) if isinstance(record, Item) else []
             if isinstance(record, Output) and record.image is not None:
-                named = [record.image]
-            for image in named:
+                images = [record.image]
+            for image in images:
                 moment = self._tombstones.get(image.sha256)
                 if moment is not None and image.sha256 not in self._refs:
                     self._workspace.store.keep_images([image], withdrawn_at=moment)
@@ -150,28 +150,28 @@ def import_dataset(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import a file or folder of a known format, or a data set from the hub (`hub:owner/name[@revision]`)."""
-    read = READERS.get(format_name)
+    reader = READERS.get(format_name)
     source = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
-    return import_records(workspace, read, format_name=format_name, path=source, options=options, progress=progress)
+    return import_records(workspace, reader, format_name=format_name, path=source, options=options, progress=progress)
 
 
 def import_records(
     workspace: Workspace,
-    read: ReadFormat,
+    reader: ReadFormat,
     *,
     format_name: str,
     path: Path,
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import everything that `read` yields, in batches. Bad rows are reported and left out."""
+    """Import everything that `reader` yields, in batches. Bad rows are reported and left out."""
     tally = _Tally()
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
     path_id = content_id("place", str(path.resolve()))
     settings: JsonDict = {"format": format_name, "path": path.name, "place": path_id, "options": {**chosen}}
     with record_run(workspace, "import", settings) as run:
-        stream = read(path, intake, chosen)
+        stream = reader(path, intake, chosen)
         done = 0
         while batch := list(islice(stream, BATCH)):
             records: list[Record] = []
@@ -218,7 +218,7 @@ def _write(workspace: Workspace, records: list[Record], tally: _Tally) -> None:
     tally.new.update(outcome.new_by_kind)
     tally.same.update(kinds - outcome.new_by_kind)
     if outcome.same:
-        for record in _changed(workspace, records):
+        for record in _conflicts(workspace, records):
             tally.same[type(record).__name__] -= 1
             tally.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
     if differing:
@@ -238,7 +238,7 @@ def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: 
         (tally.new if new else tally.same)["Exclusion"] += 1
 
 
-def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
+def _conflicts(workspace: Workspace, records: list[Record]) -> list[Record]:
     """Return votes and judgments that are already stored, but with another verdict than the given one."""
     changed: list[Record] = []
     for kind in (Vote, Judgment):

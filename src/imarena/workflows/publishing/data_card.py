@@ -110,13 +110,13 @@ def write_card(
     """Write README.md."""
     facts.drop_doubtful_language()
     tables = {kind: count for kind, count in counts.items() if kind in _TABLES}
-    title = _shown(name)
+    title = _cell(name)
     parts = [
         _front_matter(name, facts, counts),
         f"# {title}\n\nAn image editing benchmark, published by imarena {VERSION}.\n",
         _contents(tables),
         _left_out(changes),
-        _changed(changes),
+        _changes_section(changes),
         _usage(tables),
         _distributions(facts),
         _own_columns(facts),
@@ -169,7 +169,7 @@ def _left_out(changes: CardChanges) -> str:
     return to_markdown(Table((Column("left out"), Column("why")), tuple(rows), title="Left out"))
 
 
-def _changed(changes: CardChanges) -> str:
+def _changes_section(changes: CardChanges) -> str:
     """Return the section on changes to the records in the author's workspace."""
     rows: list[tuple[str, str]] = []
     if changes.images_stripped:
@@ -227,7 +227,7 @@ def _examples(facts: CardFacts) -> str:
         return ""
     lines = ["**Examples**", "", "| source image | key | instruction |", "|---|---|---|"]
     lines += [
-        f"| ![example]({file}) | {_shown(key)} | {_shown(instruction)} |" for file, key, instruction in facts.examples
+        f"| ![example]({file}) | {_cell(key)} | {_cell(instruction)} |" for file, key, instruction in facts.examples
     ]
     return "\n".join(lines) + "\n"
 
@@ -237,5 +237,5 @@ def _is_plain(text: str) -> bool:
     return all(letter.isascii() or not letter.isalpha() for letter in text)
 
 
-def _shown(text: str) -> str:
+def _cell(text: str) -> str:
     return escape_markdown(_cut(text)) or "benchmark"

@@ -268,8 +268,8 @@ def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
         lengths = {"instruction": len(item.turns), **{role: len(getattr(item, name)) for role, name in _ROLES.items()}}
         most |= Counter(lengths)
         of_turns = of_turns or any(turn.references or turn.masks for turn in item.turns)
-    texts: dict[str, ExtraColumn] = {_numbered("instruction", n): "text" for n in range(most["instruction"])}
-    images: dict[str, ExtraColumn] = {_numbered(role, n): "image" for role in _ROLES for n in range(most[role])}
+    texts: dict[str, ExtraColumn] = {_numbered_column("instruction", n): "text" for n in range(most["instruction"])}
+    images: dict[str, ExtraColumn] = {_numbered_column(role, n): "image" for role in _ROLES for n in range(most[role])}
     last: dict[str, ExtraColumn] = {"turn_images": "images"} if of_turns else {}
     return {**texts, **images, **last}
 
@@ -277,19 +277,19 @@ def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
 def _item_cells(item: Item, pictures: list[bytes]) -> dict[str, str | bytes | list[bytes] | None]:
     """Return the extra columns of an item. `pictures` are in the order of `item_images`; empty if they are left out."""
     cells: dict[str, str | bytes | list[bytes] | None] = {
-        _numbered("instruction", n): turn.instruction for n, turn in enumerate(item.turns)
+        _numbered_column("instruction", n): turn.instruction for n, turn in enumerate(item.turns)
     }
     at = 0
     for role, name in _ROLES.items():
         for n in range(len(getattr(item, name)) if pictures else 0):
-            cells[_numbered(role, n)] = pictures[at]
+            cells[_numbered_column(role, n)] = pictures[at]
             at += 1
     if pictures[at:]:
         cells["turn_images"] = pictures[at:]
     return cells
 
 
-def _numbered(role: str, number: int) -> str:
+def _numbered_column(role: str, number: int) -> str:
     return role if number == 0 else f"{role}_{number + 1}"
 
 

@@ -164,7 +164,7 @@ class _SiteMaker:
     def _board(self, number: int, board: Board) -> SiteBoard:
         title = self.redaction.scrub.text(board.title)
         file = "index.html" if number == 0 else self._file("boards", title)
-        return SiteBoard(file, title, self._published(with_samples(board)), self._duels(board.battles), "", number)
+        return SiteBoard(file, title, self._public_ranking(with_samples(board)), self._duels(board.battles), "", number)
 
     def _groups(self, whole: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
         for by in self.settings.by:
@@ -173,7 +173,7 @@ class _SiteMaker:
             except UserError:  # no item has this label
                 continue
             for board in groups if len(groups) > 1 else ():
-                ranking = self._published(with_samples(board))
+                ranking = self._public_ranking(with_samples(board))
                 if len(ranking.models) < 2:
                     continue
                 scope = ", ".join(f"{name}: {value}" for name, value in ranking.scope.items())
@@ -188,7 +188,7 @@ class _SiteMaker:
             duels[right, left] = WinCounts(counts.losses, counts.wins, ties)
         return duels
 
-    def _published(self, ranking: Ranking) -> Ranking:
+    def _public_ranking(self, ranking: Ranking) -> Ranking:
         """Return the same ranking with names and texts in published form."""
         update: dict[str, Any] = {
             "models": tuple(row.model_copy(update={"model": self._text(row.model)}) for row in ranking.models),

@@ -51,7 +51,7 @@ class SiteBattles:
             battles = []
             for row in range(number * _PART, min((number + 1) * _PART, len(self.pairs))):
                 left, right = self.pairs[row].tolist()
-                edit = self._asked(left, right)
+                edit = self._edit_of(left, right)
                 unit = (*self._unit(left), edit)
                 if unit not in item_index:
                     item_index[unit] = len(items)
@@ -69,7 +69,7 @@ class SiteBattles:
         entries = self.entries
         return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
 
-    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
+    def _edit_of(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
         item_id = self.entries.item_id[self.entries.item[left]]
         return self.images.asked(item_id, self.entries.id_of(left), self.entries.id_of(right))
 

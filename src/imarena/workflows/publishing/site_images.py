@@ -86,11 +86,11 @@ class SiteImages:
         sides = [self.chains.get(key, self.published[key]) for key in (left_id, right_id) if key is not None]
         edit = asked_edit(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
         absent = [(None,) * number for number in item.withheld]
-        references = _captioned("reference", [item.images[image.sha256] for image in edit.references] or absent[1])
+        references = _site_inputs("reference", [item.images[image.sha256] for image in edit.references] or absent[1])
         if edit.before is not None:
             return edit.instruction, (SiteInput("earlier turn", self.outputs.get(edit.before)), *references)
         sources = [item.images[image.sha256] for image in edit.sources] or absent[0]
-        return edit.instruction, (*_captioned("source", sources), *references)
+        return edit.instruction, (*_site_inputs("source", sources), *references)
 
     def example(self, example: ResultExample) -> SiteExample:
         """Return an example for a model page."""
@@ -116,7 +116,7 @@ class SiteImages:
         return self._written[name]
 
 
-def _captioned(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput, ...]:
+def _site_inputs(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput, ...]:
     if len(images) == 1:
         return (SiteInput(name, images[0]),)
     return tuple(SiteInput(f"{name} {number}", image) for number, image in enumerate(images, 1))

@@ -144,7 +144,7 @@ def _withheld(editor: FolderEditor, items: list[Item]) -> set[Path]:
 
 def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[Path]) -> Iterator[WrongFile]:
     """Yield files that are not outputs. If a name matches a missing one except for case or Unicode form, say so."""
-    near = {_folded(name): name for name in missing}
+    near = {_fold(name): name for name in missing}
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -152,7 +152,7 @@ def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[
             if name.startswith(".") or name.casefold() in _SKIPPED or path in used:
                 continue
             relative = path.relative_to(root).as_posix()
-            match = near.get(_folded(relative))
+            match = near.get(_fold(relative))
             if path.is_symlink():
                 reason = "a link"
             elif path.stat().st_size > MAX_IMAGE_BYTES:
@@ -166,6 +166,6 @@ def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[
             yield WrongFile(relative, reason)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return a file name without its suffix, folded so that names that some file systems equate are equal."""
     return unicodedata.normalize("NFKC", name.rsplit(".", 1)[0]).casefold()

@@ -53,7 +53,7 @@ def make_submission(
         raise UserError(
             f"{check.folder} has no output of any item.", hint="`imarena submission check` lists the names."
         )
-    packed = [_packed(number, submitted) for number, submitted in enumerate(files, 1)]
+    packed = [_manifest_entry(number, submitted) for number, submitted in enumerate(files, 1)]
     try:
         manifest = PackManifest(
             editor=editor, editor_version=version, seed=seed, made_at=now(), software=f"imarena {VERSION}",
@@ -103,7 +103,7 @@ def _in_order(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
     return [file for file in files if whole(file)]
 
 
-def _packed(number: int, submitted: SubmittedFile) -> PackedFile:
+def _manifest_entry(number: int, submitted: SubmittedFile) -> PackedFile:
     """Return the manifest entry of a file. Its name in the pack is a number, because keys may contain anything."""
     item, image = submitted.expected.item, submitted.image
     return PackedFile(

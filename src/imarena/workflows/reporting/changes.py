@@ -133,7 +133,7 @@ def board_changes(
         name, models, tuple(m for m in before if m not in after), tuple(m for m in after if m not in before),
         len(shared), int(changed), len(outputs), answers, _source(old, new),
         tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
-        bool(outputs) or (_asked(old) == _asked(new) and not items.isdisjoint(_items(old_boards.view, old))),
+        bool(outputs) or (_sources(old) == _sources(new) and not items.isdisjoint(_items(old_boards.view, old))),
     )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _items(view: View, board: Board) -> frozenset[str]:
     return frozenset(view.entries.item_id[code] for code in places.tolist())
 
 
-def _asked(board: Board) -> tuple[bool, frozenset[str]]:
+def _sources(board: Board) -> tuple[bool, frozenset[str]]:
     """Whether people gave the verdicts, and the judges that did."""
     return board.chosen.source in ("human", "all"), frozenset(board.chosen.judges)
 
@@ -228,7 +228,7 @@ def _parts(change: ModelChange) -> tuple[CellValue, CellValue]:
 def _section(changes: BoardChanges) -> Section:
     title = f"What changed since {changes.old_name.removeprefix('before ')}"
     if not changes.comparable:
-        return Section(title, points=(_not_comparable(changes), *_alone(changes)))
+        return Section(title, points=(_not_comparable(changes), *_on_one_board(changes)))
     real = [model for model in changes.models if model.real]
     unknown = sum(model.real is None for model in changes.models)
     points = []
@@ -257,7 +257,7 @@ def _section(changes: BoardChanges) -> Section:
         points.append(
             f"The boards have too few outputs in common to compare: the part of {changes.source} is not known."
         )
-    points += _alone(changes)
+    points += _on_one_board(changes)
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             model.model, model.old_rank, model.new_rank, model.old, model.new, model.change,
@@ -288,7 +288,7 @@ def _not_comparable(changes: BoardChanges) -> str:
     )
 
 
-def _alone(changes: BoardChanges) -> list[str]:
+def _on_one_board(changes: BoardChanges) -> list[str]:
     """The editors that only one board has."""
     sides = (("Only on the old board", changes.left), ("Only on the new board", changes.joined))
     return [f"{text}: {', '.join(names)}." for text, names in sides if names]

@@ -38,12 +38,12 @@ def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
     if not editors:
         return view.votes
     outputs, votes = chosen_outputs(view, editors), view.votes
-    return votes.where(_shown(outputs, votes.left) & _shown(outputs, votes.right))
+    return votes.where(_among(outputs, votes.left) & _among(outputs, votes.right))
 
 
 def chosen_verdicts(view: View, form: Form, editors: tuple[str, ...]) -> int:
     """Number of verdicts of this form that are only on outputs of these editors (empty: all)."""
-    return _concerned(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
+    return _n_judgments(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
 
 
 def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -55,14 +55,14 @@ def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
     return np.isin(editor.of, codes)
 
 
-def _shown(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _among(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(n,) whether the output at each position is among the shown ones, or there is none (-1)."""
     return (places < 0) | outputs[np.maximum(places, 0)] if outputs.size else places < 0
 
 
-def _concerned(view: View, form: Form, outputs: NDArray[np.bool_]) -> int:
+def _n_judgments(view: View, form: Form, outputs: NDArray[np.bool_]) -> int:
     columns = view.judgments([form])
-    return int((columns.ok & _shown(outputs, columns.left) & _shown(outputs, columns.right)).sum())
+    return int((columns.ok & _among(outputs, columns.left) & _among(outputs, columns.right)).sum())
 
 
 def _verdicts_apart(
@@ -74,7 +74,7 @@ def _verdicts_apart(
         if form.judge in judgments:
             columns = view.judgments([form])
             apart[form.judge] += int(
-                (columns.without_verdict & _shown(outputs, columns.left) & _shown(outputs, columns.right)).sum()
+                (columns.without_verdict & _among(outputs, columns.left) & _among(outputs, columns.right)).sum()
             )
     return {
         judge: row | {Status.OK.value: row[Status.OK.value] - apart[judge], NO_VERDICT: apart[judge]}
@@ -88,7 +88,7 @@ def _judgments(view: View, outputs: NDArray[np.bool_]) -> dict[str, dict[str, in
     """Counts by judge and status, as in `imarena status`: every question once."""
     counts: Counter[tuple[str, str]] = Counter()
     for form in view.forms.every:
-        counts[form.judge, Status.OK.value] += _concerned(view, form, outputs)
+        counts[form.judge, Status.OK.value] += _n_judgments(view, form, outputs)
     places = view.entries.index_of
     for (_, left, right, _), question in unanswered_questions(view.workspace).items():
         sides = [places.get(side, -1) for side in (left, right) if side is not None]

@@ -133,7 +133,7 @@ def write_report(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
     sections.append(methods_section(view, status, shown_boards, query.judge, query.editors))
-    ungrouped = [] if main is None or query.by is not None else _ungrouped(shown_boards, groups[main.title])
+    ungrouped = [] if main is None or query.by is not None else _columns_not_used(shown_boards, groups[main.title])
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = reports.Page(
@@ -202,7 +202,7 @@ def _board_sections(
             yield reports.groups_section(board.title, by, _rankings(some), command)
 
 
-def _ungrouped(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
+def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
     """Columns by which no board was split, although a report without `--by` tries to."""
     grouped = [by for by, _ in groups]
     dimensions = any(notice.code == "one_dimension" for board in shown_boards for notice in board.ranking.notices)
@@ -303,7 +303,7 @@ def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> lis
     for column, entries in (("task", taxonomy.tasks), ("topic", taxonomy.topics)):
         used = _codes_used(view, column, {entry.name for entry in entries})
         codes |= {entry.name: entry.title for entry in entries if entry.name in used}
-    return [section and _explained(section, codes) for section in sections]
+    return [section and _with_code_names(section, codes) for section in sections]
 
 
 def _codes_used(view: View, column: str, codes: Set[str]) -> set[str]:
@@ -318,7 +318,7 @@ def _codes_used(view: View, column: str, codes: Set[str]) -> set[str]:
     return used
 
 
-def _explained(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
+def _with_code_names(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
     texts = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
     texts |= {column.title for table in section.tables for column in table.columns}
     words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in texts)

@@ -51,7 +51,7 @@ class AgreementOptions(TypedDict, total=False):
 
 
 def agree_on_each(
-    read: Sequence[RatingColumns],
+    tables: Sequence[RatingColumns],
     by: Sequence[str],
     only: Sequence[str],
     order: Sequence[str],
@@ -59,13 +59,13 @@ def agree_on_each(
 ) -> list[Agreement]:
     """Agreement on each table. Only the first uses `order` and must have all groups in `by`."""
     if only:
-        read = filter_ratings(list(read), list(only))
-    first = measure_agreement(read[0], by=tuple(by), order=tuple(order), **options)
+        tables = filter_ratings(list(tables), list(only))
+    first = measure_agreement(tables[0], by=tuple(by), order=tuple(order), **options)
     beside = [
         measure_agreement(columns, by=tuple(name for name in by if name in columns.labels), order=(), **options)
-        for columns in read[1:]
+        for columns in tables[1:]
     ]
     return [
         replace(agreement, notices=(*agreement.notices, *bad_value_notices(columns)))
-        for agreement, columns in zip([first, *beside], read, strict=True)
+        for agreement, columns in zip([first, *beside], tables, strict=True)
     ]

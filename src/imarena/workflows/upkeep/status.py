@@ -96,7 +96,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         missing=_failures("outputs", outputs) | _failures("judgments", judgments),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_text_counts(workspace),
-        unfinished=_unfinished(workspace, left),
+        unfinished=_unfinished_runs(workspace, left),
     )
 
 
@@ -138,7 +138,7 @@ def _failures(what: str, counts: dict[str, dict[str, int]]) -> dict[str, int]:
     return dict(sorted(failed.items()))
 
 
-def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
+def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:
     """Describe the last run per settings if it left questions without an answer since (`left`, by work)."""
     latest = {}
     for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
@@ -146,13 +146,13 @@ def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
     lines = []
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
-            missing = run.counts["missing"] - _healed(workspace, run, left)
+            missing = run.counts["missing"] - _n_healed(workspace, run, left)
             who = run.settings.get("judge") or run.settings.get("reader", "")
             lines += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
     return lines
 
 
-def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
+def _n_healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
     """Count questions that failed in this run and have an answer now, from `reparse` or from another run."""
     failed = {row["work_id"] for row in workspace.store.rows(Judgment, run_id=run.run_id, status=FAILED)}
     return len(failed - left.keys())
@@ -160,5 +160,5 @@ def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
 
 def _text_counts(workspace: Workspace) -> dict[str, int]:
     """Count images that `imarena scan` read and flagged; empty if it never ran."""
-    read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
-    return {"read": read, "flagged": len(flags_of(workspace))} if read else {}
+    number = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
+    return {"read": number, "flagged": len(flags_of(workspace))} if number else {}

@@ -43,25 +43,25 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
         table.c.superseded == 0,
         *_where(where),
     )
-    found: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
+    by_key: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
     shared: dict[Unanswered, Unanswered] = {}
     with reading(workspace.store.engine) as connection:
         for page in column_pages(connection, query):  # most failures were retried with success and are dropped here
             rows = [*zip(*page, strict=True)]
-            answered = _answered(connection, sorted({row[1] for row in rows}))
+            answered = _answered_works(connection, sorted({row[1] for row in rows}))
             apart = pairs_of_different_images(
                 connection, {(row[2], row[3]) for row in rows if row[8]}
             )  # these are not asked again
             for seq, *key, judge, dimension, status, one_turn in rows:
                 if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
                     question = Unanswered(judge, dimension, status)
-                    one = seq, seq, shared.setdefault(question, question)
-                    first, last, newest = found.setdefault(tuple(key), one)  # sorting in SQL would read every judgment
-                    found[tuple(key)] = min(first, seq), *((seq, one[2]) if seq > last else (last, newest))
-    return {key: found[key][2] for key in sorted(found, key=lambda key: found[key][0])}
+                    new = seq, seq, shared.setdefault(question, question)
+                    first, last, newest = by_key.setdefault(tuple(key), new)  # sorting in SQL would read every judgment
+                    by_key[tuple(key)] = min(first, seq), *((seq, new[2]) if seq > last else (last, newest))
+    return {key: by_key[key][2] for key in sorted(by_key, key=lambda key: by_key[key][0])}
 
 
-def _answered(connection: Connection, works: list[str]) -> set[str]:
+def _answered_works(connection: Connection, works: list[str]) -> set[str]:
     """The works that have a live ok answer."""
     answered: set[str] = set()
     for start in range(0, len(works), PAGE):

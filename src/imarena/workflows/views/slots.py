@@ -46,7 +46,7 @@ def slots_of(workspace: Workspace) -> Slots:
         if state == Status.OK.value:
             slots.ok[editor or UNNAMED_EDITOR] += number
     with reading(workspace.store.engine) as connection:
-        for row in connection.execute(_unfilled()).mappings():
+        for row in connection.execute(_unfilled_query()).mappings():
             # Without an editor's name, two attempts cannot be matched: each work is a slot.
             identity = row["item_id"] if row["editor"] else row["work_id"]
             slot = (identity, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
@@ -55,12 +55,12 @@ def slots_of(workspace: Workspace) -> Slots:
     return slots
 
 
-def _unfilled() -> Select[tuple[object, ...]]:
+def _unfilled_query() -> Select[tuple[object, ...]]:
     """Query for failed attempts at slots that have no ok output, newest last."""
     table, other = tables.outputs, tables.outputs.alias()
     names = ("item_id", "turn", "editor", "mode", "sample")
-    same = [other.c[name] == table.c[name] for name in names]
-    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same).exists()
+    same_slot = [other.c[name] == table.c[name] for name in names]
+    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same_slot).exists()
     columns = (table.c[name] for name in (*names, "status", "work_id"))
     return select(*columns).where(table.c.status != Status.OK.value, ~filled).order_by(table.c.seq)
 

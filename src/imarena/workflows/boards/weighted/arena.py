@@ -171,13 +171,13 @@ def read_arena(
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
     arena = _assemble(workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
     return (
-        replace(arena, votes=_rated(workspace, arena.pool, columns, dimension))
+        replace(arena, votes=_rating_votes(workspace, arena.pool, columns, dimension))
         if ratings and not len(arena.votes)
         else arena
     )
 
 
-def _rated(workspace: Workspace, pool: Pool, columns: WeightedColumns, criterion: str) -> VoteTable:
+def _rating_votes(workspace: Workspace, pool: Pool, columns: WeightedColumns, criterion: str) -> VoteTable:
     """Return each pair of mean ratings of a criterion on one item as a vote; the higher one wins, equal ones tie."""
     view = View(workspace)
     pairs = rating_pairs(view, criterion)

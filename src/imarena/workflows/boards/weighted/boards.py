@@ -94,7 +94,7 @@ def arena_boards(
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         boards.append(
-            sign_ranking(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
+            sign_ranking(_with_coverage(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
         )
     return boards
 
@@ -102,7 +102,7 @@ def arena_boards(
 WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
 
 
-def _covered(board: Ranking, arena: Arena) -> Ranking:
+def _with_coverage(board: Ranking, arena: Arena) -> Ranking:
     """Return the board with the fraction of items for which each model has an output."""
     shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
     models = tuple(standing.model_copy(update={"coverage": shares.get(standing.model)}) for standing in board.models)
@@ -142,18 +142,18 @@ def setting_board(
         raise unknown_name("No setting", name, (*SETTINGS, GOLD_SETTING))
     arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
-        return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
+        return _label(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
     people = vote_battles(arena, votes, weigh_routing)
     if name in ("human", GOLD_SETTING):
-        return _named(rank_battles(people, replace(options, method="bt")), name, arena)
+        return _label(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
         corrected, result = corrected_board(people, options, _scale(arena))
-        return _named(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
+        return _label(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
     judged = judged_pairs(arena, votes)
-    battles = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
+    battles = _join(unvoted_judge_battles(arena, votes), people) if judged.any() else people
     ranking, more, notices = weighted_online_board(workspace, arena, battles, name, options, group)
-    return _named(ranking, name, arena, more, notices)
+    return _label(ranking, name, arena, more, notices)
 
 
 BOTH = ("score", "vote")
@@ -260,7 +260,7 @@ def _battles(
     )
 
 
-def _joined(first: Battles, second: Battles) -> Battles:
+def _join(first: Battles, second: Battles) -> Battles:
     def column(name: str) -> Any:
         return np.concatenate([getattr(first, name), getattr(second, name)])
 
@@ -322,7 +322,7 @@ def arena_of_items(arena: Arena, mask: NDArray[np.bool_]) -> Arena:
     )
 
 
-def _named(
+def _label(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}

@@ -73,7 +73,7 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
     packed: list[bytes] = []
 
     def make() -> bytes:
-        packed.append(_packed(_read(workspace, judge, mode, dimension)))
+        packed.append(_pack(_read_columns(workspace, judge, mode, dimension)))
         return packed[0]
 
     key = f"arena:{FORM}:{judge}:{mode}:{dimension}:{_state(workspace, judge, dimension)}"
@@ -82,9 +82,9 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
     except OSError:  # a read-only folder has no cache
         data = packed[0] if packed else make()
     try:
-        return _unpacked(data)
+        return _unpack(data)
     except (ValueError, KeyError, EOFError, OSError):  # a file truncated by a full disk
-        return _read(workspace, judge, mode, dimension)
+        return _read_columns(workspace, judge, mode, dimension)
 
 
 def _state(workspace: Workspace, judge: str, dimension: str) -> str:
@@ -99,7 +99,7 @@ def _state(workspace: Workspace, judge: str, dimension: str) -> str:
     return ":".join(states)
 
 
-def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
+def _read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     with reading(workspace.store.engine) as connection:
         rows = fetch_rows(
             connection,
@@ -129,7 +129,7 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Weight
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if judge and not any(scores[0].size for _, scores in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return replace(_encoded(rows, about, scored, earlier), compares=compares)
+    return replace(_encode(rows, about, scored, earlier), compares=compares)
 
 
 _ScoreRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -150,7 +150,7 @@ def _scores_of(connection: Connection, form: Form) -> _ScoreRows:
     return output, repeat, seq, score if form.higher_is_better else -score
 
 
-def _encoded(
+def _encode(
     rows: list[Any],
     about: dict[str, Any],
     scored: list[tuple[Form, _ScoreRows]],
@@ -201,7 +201,7 @@ def _with_scores(columns: WeightedColumns, scored: list[tuple[Form, _ScoreRows]]
     return replace(columns, scores=means, versions=dict(versions))
 
 
-def _packed(columns: WeightedColumns) -> bytes:
+def _pack(columns: WeightedColumns) -> bytes:
     file = BytesIO()
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
@@ -214,7 +214,7 @@ def _packed(columns: WeightedColumns) -> bytes:
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> WeightedColumns:
+def _unpack(data: bytes) -> WeightedColumns:
     with np.load(BytesIO(data), allow_pickle=False) as arrays:
         return WeightedColumns(
             tuple(arrays["models"].tolist()), tuple(arrays["item"].tolist()), tuple(arrays["turn"].tolist()),

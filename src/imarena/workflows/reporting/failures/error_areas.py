@@ -27,7 +27,7 @@ def error_areas(view: View) -> ErrorAreas:
     """Areas that raters marked in all votes that count."""
     shares: list[float] = []
     empty = full = 0
-    marked = list(_marked(view))
+    marked = list(_marked_votes(view))
     if not marked:
         return ErrorAreas((), 0, 0)
     outputs = {output for output, _ in marked}
@@ -51,7 +51,7 @@ def error_areas(view: View) -> ErrorAreas:
     return ErrorAreas(tuple(shares), empty, full)
 
 
-def _marked(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
+def _marked_votes(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
     """Yield the output and the issues of each vote that counts and that asked the rater to mark regions."""
     for row, issues in vote_issues(view):
         if view.votes.counts[row]:

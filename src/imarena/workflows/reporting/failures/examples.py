@@ -43,7 +43,7 @@ def example_sections(
     share, fought = output_points(view, main.battles)
     yield from _extremes(view, main.battles, share, fought, picture, truth)
     yield from _disagreements(view, judges, picture)
-    disputed = _disputed(view, [board.battles for board in boards], picture)
+    disputed = _disputed_items(view, [board.battles for board in boards], picture)
     if disputed:
         text = "Verdicts that contradict each other on the same two outputs; the most divided pair of each item first."
         yield Section("Most disputed pairs", (text,), exhibits=tuple(disputed))
@@ -147,7 +147,7 @@ def _disagreements(view: View, judges: Sequence[str], picture: PictureLink) -> I
         yield section if has_title else replace(section, title="Disagreement with people by task and topic")
 
 
-def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
+def _disputed_items(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
     battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
     left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)

@@ -67,7 +67,7 @@ def find_failures(view: View) -> dict[str, list[FoundBy]]:
     """Findings of each source by mode; sources that checked nothing are left out."""
     findings: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
     flags, measured = _flags(view)
-    judged = list(_judged(view))
+    judged = list(_builtin_reasons(view))
     lights = dict(_luminance(view))
     rated, issues = _issues(view)
     for mode in failure_modes():
@@ -82,7 +82,7 @@ def find_failures(view: View) -> dict[str, list[FoundBy]]:
             failed = {output for output, scores in lights.items() if _brighter(mode, scores)}
             findings[mode.name].append(FoundBy(LUMINANCE, frozenset(failed), frozenset(lights)))
         if rated:
-            failed = {output for output, issue in issues if _named(mode, issue)}
+            failed = {output for output, issue in issues if _matches(mode, issue)}
             findings[mode.name].append(FoundBy(RATED, frozenset(failed), frozenset(rated)))
     return findings
 
@@ -101,7 +101,7 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
     return flags, set(flags)
 
 
-def _judged(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _builtin_reasons(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
     forms = view.forms.counting(("builtin",), pairwise=False)
     judgments = live_judgments(view, forms) if forms else None
@@ -171,7 +171,7 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, Issue]]]:
     return rated, findings
 
 
-def _named(mode: FailureMode, issue: Issue) -> bool:
+def _matches(mode: FailureMode, issue: Issue) -> bool:
     if issue.kind in mode.tags:
         return True
     text = f"{issue.label} {issue.note}"

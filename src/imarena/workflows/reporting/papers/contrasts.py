@@ -48,7 +48,7 @@ def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> d
     return {key: float(np.mean(some)) for key, some in values_of.items()}
 
 
-def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
+def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
     test = paired_t(first, second)
     gap = np.asarray(first) - np.asarray(second)
     return (
@@ -72,7 +72,7 @@ def _sides(
     left, right = _by_item(data, first, values), _by_item(data, second, values)
     keys = sorted(left.keys() & right.keys())
     if len(keys) > 1:
-        yield _paired(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
+        yield _paired_row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
 
 
 def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
@@ -145,7 +145,7 @@ def _judges(data: PaperData) -> tuple[list[tuple[CellValue, ...]], list[str]]:
         scaled = OutputValues(name, source.values, scale).on_unit_scale
         span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
         label = f"V. judge {name} and people{span}"
-        rows.append(_paired(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
+        rows.append(_paired_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
     return rows, left_out
 
 

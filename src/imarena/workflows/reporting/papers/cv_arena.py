@@ -70,7 +70,7 @@ def _boards_table(
     for index in range(max((len(rows) for rows in boards.values()), default=0)):
         cells: list[CellValue] = [index + 1]
         for rows in boards.values():
-            cells += _place(rows[index]) if index < len(rows) else ["", None, ""]
+            cells += _model_cells(rows[index]) if index < len(rows) else ["", None, ""]
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
@@ -92,7 +92,7 @@ def _boards_note(data: PaperData) -> str:
     )
 
 
-def _place(row: dict[str, Any]) -> list[CellValue]:
+def _model_cells(row: dict[str, Any]) -> list[CellValue]:
     """Model, rating and interval, formatted as in the paper: +50/-48."""
     low, high, rating = row["low"], row["high"], row["rating"]
     has_interval = low is not None and high is not None and low != high

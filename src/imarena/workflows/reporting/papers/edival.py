@@ -154,9 +154,9 @@ def _outputs(
         if output.status is Status.OK:
             turns[output.turn].add(output.item_id)
         if output.output_id in ids:
-            scored.append(_scored(output, items[output.item_id], bodies))
+            scored.append(_scored_output(output, items[output.item_id], bodies))
     requested = {
-        key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in turns_by_editor.items()
+        key: set().union(*turns.values()) | _attempts(workspace, key, items) for key, turns in turns_by_editor.items()
     }
     missing = {
         (editor, mode, turn): len(requested[editor, mode] - items_done)
@@ -167,13 +167,13 @@ def _outputs(
     return scored, missing
 
 
-def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
+def _attempts(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
     """The items that an editor attempted in a mode, with or without success."""
     rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
     return {row["item_id"] for row in rows if row["item_id"] in items}
 
 
-def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
+def _scored_output(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
     following, consistent, quality = (bodies[name].get(output.output_id, {}) for name in _DIMENSIONS)
     edits = tuple(
         reports.ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))

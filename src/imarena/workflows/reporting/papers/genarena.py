@@ -164,13 +164,13 @@ def one_pair(data: PaperData) -> Block:
                 images.append(PageImage(data.picture(output.image), output.editor or "(not named)", note))
         names = {Outcome.LEFT: outputs[0].editor, Outcome.RIGHT: outputs[1].editor}
         remarks = [
-            f"Pointwise ({point.name}): {_preferred(_by_protocol(point, key, POINTWISE), names)}.",
+            f"Pointwise ({point.name}): {_winner(_by_protocol(point, key, POINTWISE), names)}.",
             *(
-                f"Pairwise ({pair.name}), {_order(order, names)}: {_preferred(outcome, names)}."
+                f"Pairwise ({pair.name}), {_order(order, names)}: {_winner(outcome, names)}."
                 for order, outcome in sorted(pair.pairs.get((key, 0), {}).items())
             ),
-            f"Pairwise, all orders together: {_preferred(pair.battles.get((key, 0)), names)}.",
-            *([f"People: {_preferred(votes[key], names)}."] if key in votes else []),
+            f"Pairwise, all orders together: {_winner(pair.battles.get((key, 0)), names)}.",
+            *([f"People: {_winner(votes[key], names)}."] if key in votes else []),
         ]
         title = f"{_title(point, pair)} · {item.key}"
         exhibit = GalleryItem(title, edit.instruction, tuple(images), tuple(remarks))
@@ -187,7 +187,7 @@ def _order(order: str, names: dict[Outcome, str | None]) -> str:
     return f"{first} first" if first else order.replace("_", " ")
 
 
-def _preferred(outcome: Outcome | None, names: dict[Outcome, str | None]) -> str:
+def _winner(outcome: Outcome | None, names: dict[Outcome, str | None]) -> str:
     if outcome is None:
         return "no verdict"
     return f"prefers {names[outcome]}" if outcome in names else str(outcome.value).replace("_", " ")

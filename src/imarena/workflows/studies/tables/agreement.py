@@ -78,8 +78,8 @@ def _levels_of(agreement: Agreement) -> tuple[str, ...]:
 
 def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> str:
     """Why figures or the interval of the only level are absent; levels that do not apply are skipped."""
-    shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
-    reasons = [reason for name, reason in group.reasons.items() if name in shown]
+    names = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
+    reasons = [reason for name, reason in group.reasons.items() if name in names]
     if only is not None and group.alpha[only].value is not None:
         reasons.append(group.alpha[only].interval_reason)
     return "; ".join(dict.fromkeys(filter(None, reasons)))
@@ -110,8 +110,8 @@ def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:
         names = (line.criterion or "", *("average" for _ in by))
         rows.append((*names, line.spearman.value, "", line.kendall_accuracy.value, ""))
     title = f"Each rater against the mean of the others (average: {agreement.settings['average']})"
-    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
-    return Table(columns("criterion", *by, *shown), tuple(rows), title)
+    figures = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
+    return Table(columns("criterion", *by, *figures), tuple(rows), title)
 
 
 def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
@@ -123,8 +123,8 @@ def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
         for group in agreement.groups
         for pair in group.rater_pairs
     ]  # fmt: skip
-    shown = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
-    return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
+    figures = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
+    return Table(columns("criterion", *by, "rater", "rater", "units", *figures), tuple(rows), "Every two raters")
 
 
 def _raters(agreement: Agreement, by: tuple[str, ...]) -> Table:
