@@ -8,7 +8,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Noun, UserError
+from imarena.core import Noun, UserError, validation_problem
 from imarena.editors.prices import PicturePrice
 
 ModelTask = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
@@ -81,9 +81,8 @@ def read_cards(text: str, file: str) -> list[ModelCard]:
         try:
             cards.append(ModelCard.model_validate({**shared, **entry}))
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(str(part) for part in problem["loc"])
-            raise UserError(f"{file}: {entry.get('name')}: {field}: {problem['msg']}.") from error
+            problem = validation_problem(error, ModelCard)
+            raise UserError(f"{file}: {entry.get('name')}: {problem.text}.", hint=problem.hint) from error
     return cards
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import UnknownName, UserError, package_yaml, suggestion
+from imarena.core import UnknownName, UserError, package_yaml, suggestion, validation_problem
 from imarena.core.records import Noun
 
 RegionName = Literal["inside", "outside"]
@@ -110,5 +110,9 @@ def read_task_rules(text: str, name: str) -> TaskRules:
     """Validate the text of a rules file; an error names its position."""
     try:
         return TaskRules.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+    except yaml.YAMLError as error:
         raise UserError(f"The task rules in {name} are not valid: {error}", hint="See docs/guide/pvc.md.") from error
+    except ValidationError as error:
+        problem = validation_problem(error, TaskRules)
+        hint = f"{problem.hint} See docs/guide/pvc.md.".strip()
+        raise UserError(f"The task rules in {name} are not valid: {problem.text}.", hint=hint) from error

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, UserError
 from imarena.ranking.battles import TIED, Battles
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
+from imarena.ranking.likelihood.separation import islands_of
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.stats import ScoreRange, observed_range
 
@@ -24,14 +26,29 @@ class EloState:
 
     ratings: dict[str, float]
     battles: int = 0
+    groups: tuple[tuple[str, ...], ...] = ()
+    """The groups of models that never met; empty if all models of the state met."""
 
     def start(self, models: tuple[str, ...], initial: float) -> FloatArray:
         """(m,) starting ratings; a new model starts at `initial`."""
         return np.array([self.ratings.get(model, initial) for model in models])
 
-    def after(self, models: tuple[str, ...], ratings: FloatArray, battles: int) -> "EloState":
+    def after(self, battles: Battles, ratings: FloatArray) -> "EloState":
         """The state after more battles; models that did not play keep their rating."""
-        return EloState({**self.ratings, **dict(zip(models, ratings.tolist(), strict=True))}, self.battles + battles)
+        played = dict(zip(battles.models, ratings.tolist(), strict=True))
+        groups = self._linked(battles)
+        return EloState({**self.ratings, **played}, self.battles + len(battles), groups if len(groups) > 1 else ())
+
+    def _linked(self, battles: Battles) -> tuple[tuple[str, ...], ...]:
+        """The groups of all models that these battles and the earlier ones connect."""
+        groups = [{*group} for group in self.groups or ((*self.ratings,),)]
+        cells = counts_by_pair(battles)
+        island = islands_of(cells.left, cells.right, cells.n_models)
+        for one in range(int(island.max(initial=-1)) + 1):
+            met = {battles.models[index] for index in np.flatnonzero(island == one)}
+            joined = [group for group in groups if group & met]
+            groups = [group for group in groups if not group & met] + [met.union(*joined)]
+        return tuple(tuple(sorted(group)) for group in groups if group)
 
 
 EMPTY = EloState({})

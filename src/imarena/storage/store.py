@@ -56,7 +56,7 @@ class Store:
         self.engine = engine
         self._checked = -CHECK_S
         self._there: dict[str, int] = {}
-        """Items and outputs that later records may name, each with its `seq`: these rows are never deleted."""
+        """Items and outputs that later records may name, each with its `seq`: only `remove_dataset` deletes them."""
 
     # ------------------------------------------------------------------ writing
 
@@ -258,6 +258,10 @@ class Store:
                 update(schema.facts).where(schema.facts.c.key == key).values(value=value)
             ).rowcount:
                 connection.execute(insert(schema.facts).values(key=key, value=value))
+
+    def forget(self) -> None:
+        """Forget which items and outputs exist, because some were removed."""
+        self._there = {}
 
     def close(self) -> None:
         """Close all connections."""

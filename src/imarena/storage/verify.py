@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 from sqlalchemy import func, select, update
 
-from imarena.core import Progress, first_line
+from imarena.core import Progress, first_line, validation_problem
 from imarena.core.records import ImageRef, Item, Output, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
@@ -139,8 +139,8 @@ def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
             tell("items", done, total)
         try:
             item = from_row(Item, row)
-        except (ValidationError, ValueError) as error:
-            yield Finding("bad_record", row["id"], f"cannot be read: {first_line(error)}")
+        except ValueError as error:
+            yield Finding("bad_record", row["id"], f"cannot be read: {_reason(error)}")
             continue
         for image in item_images(item):
             if image.sha256 not in hashes:
@@ -199,11 +199,15 @@ def _records(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
                 yield Finding("bad_record", row["id"], problem)
 
 
+def _reason(error: ValueError) -> str:
+    return validation_problem(error).text if isinstance(error, ValidationError) else first_line(error)
+
+
 def _problem(kind: RecordKind, row: dict[str, object]) -> str | None:
     try:
         record = from_row(kind.record, row)
-    except (ValidationError, ValueError) as error:
-        return f"cannot be read: {first_line(error)}"
+    except ValueError as error:
+        return f"cannot be read: {_reason(error)}"
     if getattr(record, kind.identity) != row["id"]:
         return "its content does not give its id: it was changed"
     should = to_row(record)

@@ -28,7 +28,9 @@ def command(
         "agent-output.png"
     ),
     judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
-    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full.")] = "full",
+    stages: Annotated[
+        str, typer.Option("--stages", metavar="<none|understand|plan|full>", help="How many of the agent's stages run.")
+    ] = "full",
     steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="Maximum number of edits (T in the paper).")] = 4,
     best_of: Annotated[
         int, typer.Option("--best-of", min=0, max=999, help="Baseline: the best of N edits instead of the agent.")

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, fail, progress_bars, session_workspace
-from imarena.cli.options import LicenceIfNone, NewFolder
+from imarena.cli.options import Datasets, LicenceIfNone, NewFolder
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ def command(
     directory: NewFolder,
     items_only: Annotated[bool, typer.Option("--items-only", help="Publish the items alone (the default).")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Publish outputs, judgments and votes too.")] = False,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Publish only the items of this data set; repeatable.")
-    ] = None,
+    dataset: Datasets = None,
     licence: LicenceIfNone = "",
     with_comments: Annotated[
         bool, typer.Option("--with-comments", help="With --all: publish the raters' comments too.")

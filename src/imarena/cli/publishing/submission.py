@@ -115,6 +115,12 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
                 console.print(f"  {printable(line)}")
             if len(lines) > _MOST_LINES:
                 console.print(f"  ... and {len(lines) - _MOST_LINES:,} more; --json lists all")
+    if report.datasets and report.missing:
+        console.print(
+            f"The data sets {', '.join(map(printable, report.datasets))} have items with the same keys, so that each"
+            " file is expected in a folder named after its data set. If one of them was imported by mistake, remove it:"
+            " imarena dataset remove NAME"
+        )
     usable = len(report.files)
     only_extra = not (report.missing or report.broken or report.wrong_size)
     end = "clean" if report.clean else "complete; extra files are not packed" if only_extra else "not ready"

@@ -10,7 +10,7 @@ from imarena.clients.image_search.huggingface import HUB_URL, HuggingFaceSource
 from imarena.clients.image_search.openverse import OpenverseSource
 from imarena.clients.image_search.polite import PoliteFetcher, WebSource
 from imarena.clients.image_search.wikimedia import WikimediaSource
-from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, suggestion
+from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, validation_problem
 
 SourceKind = Literal["google", "openverse", "wikimedia", "huggingface"]
 
@@ -44,10 +44,8 @@ def open_image_source(name: str, table: JsonDict) -> ImageSource:
     try:
         spec = SourceTable.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        entry = ".".join(str(part) for part in first["loc"])
-        hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
+        problem = validation_problem(error, SourceTable)
+        raise UserError(f"[sources.{name}]: {problem.text}.", hint=problem.hint) from error
     fetcher = PoliteFetcher(
         contact=spec.contact, interval_s=spec.interval_s, max_attempts=spec.max_attempts,
         backoff_s=spec.backoff_s, timeout_s=spec.timeout_s, allow_loopback=spec.allow_loopback,

@@ -84,6 +84,13 @@ class Ranking(Record):
         """The groups of models that never met each other, as in `never_met_groups`; usually one group of all models."""
         return never_met_groups(self.notices, [standing.model for standing in self.models])
 
+    def units_of(self, model: str) -> int | None:
+        """How many items, battles or raters were resampled in the group of this model; None if none were."""
+        units, each = self.settings.get("units"), self.details.get("group_units")
+        found = next((at for at, group in enumerate(self.groups) if model in group), 0)
+        chosen = each[found] if isinstance(each, list) and found < len(each) and units is not None else units
+        return chosen if isinstance(chosen, int) else None
+
     @cached_property
     def ranking_id(self) -> str:
         """Identity of the board: settings, scope and time."""

@@ -143,5 +143,7 @@ class ColumnNames:
             code="columns_unused",
             values={"file": name, "kept": [*extra], "dropped": {**self.dropped}, "clashing": [*clashing]},
         )
-        no_source = [] if self.with_source else [Notice(code="no_source_column", values={"file": name})]
-        return [unused, *no_source]
+        if self.with_source:
+            return [unused]
+        usual = next((column for column in _USUAL["source"] if column in (*extra, *self.dropped)), "NAME")
+        return [unused, Notice(code="no_source_column", values={"file": name, "usual": usual})]

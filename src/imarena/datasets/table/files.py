@@ -11,6 +11,7 @@ NAMES = ("items", "metadata")
 """Names of a table of items; the second is that of image folders on the Hugging Face hub."""
 OTHERS = frozenset({"outputs.csv", "votes.csv", "ratings.csv"})
 """Tables other than that of the items."""
+_SHOWN = 3
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _UNREADABLE = (*_SPREADSHEETS, ".db", ".sqlite", ".gz", ".zip", ".arrow", ".feather", ".pkl")
 
@@ -48,6 +49,23 @@ def refuse_unreadable_tables(folder: Folder) -> None:
         meant = kind in _SPREADSHEETS or (kind in _UNREADABLE and path.name.lower().startswith(NAMES))
         if path.is_file() and meant:
             check_table_file(folder.file(path.name), path.name, parquet=False)
+
+
+def refuse_nested_tables(folder: Folder, directories: list[Path]) -> None:
+    """Raise if the folders that would be read as editors have tables of items: the folder is one level too high."""
+    nested = [path for directory in directories for path in _tables(folder, directory) if path.stem.lower() in NAMES]
+    if nested:
+        raise UserError(
+            f"{folder.root} has no table of items, but {_name_list(folder, nested[:_SHOWN])} is one.",
+            hint=f"Import the folder of the table: {nested[0].parent}",
+        )
+
+
+def table_above(folder: Folder) -> str:
+    """The table of items in the folder above, if this folder holds that table's outputs; otherwise an empty string."""
+    above = Folder(folder.root.parent)
+    tables = [path for path in _tables(above, above.root) if path.stem.lower() in NAMES]
+    return str(tables[0]) if tables else ""
 
 
 def _tables(folder: Folder, directory: Path) -> list[Path]:

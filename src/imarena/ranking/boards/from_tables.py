@@ -363,4 +363,6 @@ def _state(resume: Ranking | None, options: Options) -> EloState:
     if isinstance(state, dict) and isinstance(state.get("ratings"), dict):
         ratings = {str(model): float(value) for model, value in state["ratings"].items()}  # type: ignore[union-attr,arg-type]
     before = state.get("battles") if isinstance(state, dict) else None
-    return EloState(ratings, int(before) if isinstance(before, int) else resume.n_battles)
+    groups: Any = state.get("groups") if isinstance(state, dict) else None
+    apart = tuple(tuple(str(model) for model in group) for group in groups or ())
+    return EloState(ratings, int(before) if isinstance(before, int) else resume.n_battles, apart)

@@ -1,10 +1,11 @@
 """Pairwise tables of models: who beat whom, predicted wins, and how certain the order of two models is."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from imarena.core import FloatArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.likelihoods import sigmoid
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
@@ -61,14 +62,18 @@ def predicted_win_rates(theta: FloatArray) -> FloatArray:
     return sigmoid(theta[:, None] - theta[None, :])
 
 
-def average_win_rate(theta: FloatArray) -> FloatArray:
-    """(m,) predicted win rate, without ties, against the `TOP` best other models with equal weights."""
+def average_win_rate(theta: FloatArray, groups: Sequence[IntArray] = ()) -> FloatArray:
+    """(m,) predicted win rate, without ties, against the `TOP` best other models with equal weights.
+
+    `groups`: the models, by index, of each group of models that never met the others; rivals are of the same group.
+    """
     chance = predicted_win_rates(theta)
-    order = np.argsort(-theta, kind="stable")
     rates = np.empty(theta.size)
-    for model in range(theta.size):
-        rivals = [rival for rival in order[: TOP + 1] if rival != model][:TOP]
-        rates[model] = chance[model, rivals].mean() if rivals else np.nan
+    for group in groups or (np.arange(theta.size),):
+        order = group[np.argsort(-theta[group], kind="stable")]
+        for model in group.tolist():
+            rivals = [rival for rival in order[: TOP + 1] if rival != model][:TOP]
+            rates[model] = chance[model, rivals].mean() if rivals else np.nan
     return rates
 
 

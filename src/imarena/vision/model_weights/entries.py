@@ -14,7 +14,7 @@ from typing import Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Noun, UnknownName, UserError, error_line, suggestion
+from imarena.core import Noun, UnknownName, UserError, error_line, suggestion, validation_problem
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -120,7 +120,7 @@ def _read_entries(text: str, file: str) -> dict[str, WeightsEntry]:
     try:
         entries = [WeightsEntry.model_validate(raw) for raw in yaml.safe_load(text)["weights"]]
     except (ValidationError, yaml.YAMLError, TypeError, KeyError) as error:
-        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error_line(error, 200)
+        reason = validation_problem(error).text if isinstance(error, ValidationError) else error_line(error, 200)
         raise UserError(
             f"{file} is not a list of weights: {reason}", hint="docs/reference/weights.md shows one."
         ) from error
