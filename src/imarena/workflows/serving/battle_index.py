@@ -141,7 +141,8 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
-    numbers = _verdict_numbers(cast, judgments)
+    after_votes = build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES)
+    numbers = joined(cast.seq, after_votes)
     rows, start = _group(keys, numbers)
     first = take_in_parts(rows, start[:-1])
     pair = take_in_parts(keys, first)
@@ -174,11 +175,6 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
         voted=voted,
         seen=views.view_position(view),
     )
-
-
-def _verdict_numbers(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
-    """(n,) the numbers of votes, followed by those of judgments."""
-    return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
 def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:

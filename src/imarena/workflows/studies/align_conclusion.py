@@ -257,11 +257,6 @@ def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | 
     return next((test for test in tests if test.values.keys() == {left.judge, right.judge}), None)
 
 
-def _same_data(test: _Compared | None, left: _Line, right: _Line) -> bool:
-    """Whether the test covers all data of both judges."""
-    return test is not None and test.n == left.n == right.n
-
-
 def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) -> str:
     """The result of the test, and the data that it covers if the judges' data differ."""
     if test is None:
@@ -273,7 +268,7 @@ def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) 
     word = "significant" if test.is_significant else "not significant"
     result = f"he difference is {word} (p {sign} {test.p_value:.3g} with Holm's correction)."
     first, second = test.values[best.judge], test.values[other.judge]
-    if _same_data(test, best, other) or first is None or second is None:
+    if test.n == best.n == other.n or first is None or second is None:
         return f"T{result}"
     values = f"{best.judge} {kind.number(first)}, {other.judge} {kind.number(second)}"
     turned = f", where {other.judge} is better" if second > first else ""

@@ -136,7 +136,7 @@ def simulated_world(
     strengths = np.sort(rng.normal(0, spread, n_models))[::-1]
     quality = strengths[None, :] + rng.normal(0, 0.8, (n_items, n_models))
     favour = rng.normal(0, bias, n_models) * SLOPE
-    scores = np.clip(_judge_scores(quality, rng) + favour[None, :], 0, 1000)
+    scores = np.clip(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape) + favour[None, :], 0, 1000)
     left, right = np.triu_indices(n_models, 1)
     lead = quality[:, left] - quality[:, right]
     chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * lead)
@@ -152,7 +152,3 @@ SLOPE, NOISE = 110.0, 70.0
 """Score points for a quality of 1, and the judge's error per output. Without bias they give agreement of .57, .69, .83,
 .96 in the bands of table 5 (printed: .563, .691, .835, .948) and fractions of .22, .21, .32, .25 (printed: .182, .246,
 .314, .258)."""
-
-
-def _judge_scores(quality: FloatArray, rng: np.random.Generator) -> FloatArray:
-    return np.asarray(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape))
