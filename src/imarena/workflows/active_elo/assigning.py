@@ -332,9 +332,11 @@ def _with_answers(campaign: Campaign, answers: list[JsonValue]) -> Campaign:
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
     """Reject assignments for raters who have left."""
     raters = [workspace.store.get(Rater, name) for name in names]
-    gone = [rater.rater_id for rater in raters if rater is not None and not rater.active]
-    if gone:
-        raise UserError(f"The rater '{gone[0]}' was withdrawn.", hint="Name others with --raters, or use another id.")
+    inactive = [rater.rater_id for rater in raters if rater is not None and not rater.active]
+    if inactive:
+        raise UserError(
+            f"The rater '{inactive[0]}' was withdrawn.", hint="Name others with --raters, or use another id."
+        )
 
 
 def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

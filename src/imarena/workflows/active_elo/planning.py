@@ -325,7 +325,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
     need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
-    each = [
+    lines = [
         ModelForecast(
             model=arena.pool.models[index],
             rating=float(ratings[index]),
@@ -336,7 +336,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
-    widest = each[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in each]))]
+    widest = lines[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in lines]))]
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
@@ -346,7 +346,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
         half_width_now=float(expected.now.max()),
         half_width_then=float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or routing.MOST),
         widest=widest.model,
-        by_model=tuple(each),
+        by_model=tuple(lines),
         battles=battles,
         votes_left=left,
         half_width_left=expected.widest(left) if left else float(expected.now.max()),

@@ -140,14 +140,14 @@ def _pairs_only(tried: NDArray[np.bool_], dataset: NDArray[np.int64]) -> NDArray
     for row in tried:  # one by one: all at once would take most of a board's memory
         editors += row
         release_pages()
-    some = editors > 0
-    units = np.bincount(dataset[some], minlength=number)
+    nonempty = editors > 0
+    units = np.bincount(dataset[nonempty], minlength=number)
     pairs = np.bincount(dataset[editors == 2], minlength=number) == units
     ran, full = np.zeros(number, np.int64), np.zeros(number, bool)
     for row in tried:
-        mine = np.bincount(dataset[row], minlength=number)
-        ran += mine > 0
-        full |= (mine == units) & (units > 0)
+        own_units = np.bincount(dataset[row], minlength=number)
+        ran += own_units > 0
+        full |= (own_units == units) & (units > 0)
         release_pages()
     return np.asarray(pairs & (units > 0) & (ran > 2) & ~full)
 

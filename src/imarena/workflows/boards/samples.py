@@ -121,10 +121,10 @@ def _sample_board(
     parts: dict[str, ModelSamples] = {}
     for name, lost in unasked.items():
         rows = counts & (slots.editor == delivery.editors.index(name))
-        mine, unit = np.unique(slots.unit[rows], return_inverse=True)
+        units, unit = np.unique(slots.unit[rows], return_inverse=True)
         parts[name] = ModelSamples(
             unit,
-            item[mine],
+            item[units],
             scores[rows],
             None if success is None else won[rows],
             cost[rows],

@@ -67,20 +67,20 @@ def help_instructions(
     if not texts:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
     if chat is None or opened is None:
-        variants = [curation.suggest_variants(each.request.instruction, each.seen) for each in texts]
+        variants = [curation.suggest_variants(text.request.instruction, text.seen) for text in texts]
     else:
         variants = asyncio.run(_ask_all(chat, opened, texts))
     entries = tuple(
         InstructionHelp(
-            each.request,
+            text.request,
             words,
-            curation.check_feasibility(each.request, each.seen, each.text, threshold, each.shows)
-            if each.seen
+            curation.check_feasibility(text.request, text.seen, text.text, threshold, text.shows)
+            if text.seen
             else None,
         )
-        for each, words in zip(texts, variants, strict=True)
+        for text, words in zip(texts, variants, strict=True)
     )
-    labels = [(each.request.task, each.request.topic) for each in texts]
+    labels = [(text.request.task, text.request.topic) for text in texts]
     return InstructionReport(
         entries, curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
     )
@@ -126,7 +126,7 @@ async def _ask_all(
     async with opened():
         return [
             await curation.ask_variants(
-                chat, each.request.instruction, each.text or (curation.make_caption(each.seen) if each.seen else "")
+                chat, text.request.instruction, text.text or (curation.make_caption(text.seen) if text.seen else "")
             )
-            for each in texts
+            for text in texts
         ]

@@ -106,11 +106,11 @@ class CurationReport:
         """For ``--json``."""
         requests: list[Any] = [
             {
-                "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
-                "chosen": [asdict(image) for image in each.chosen], "review": each.review or None,
-                "flags": list(each.flags), "failures": list(each.failures),
+                "key": entry.key, "items": list(entry.items), "rounds": entry.rounds, "candidates": {**entry.outcomes},
+                "chosen": [asdict(image) for image in entry.chosen], "review": entry.review or None,
+                "flags": list(entry.flags), "failures": list(entry.failures),
             }
-            for each in self.requests
+            for entry in self.requests
         ]  # fmt: skip
         causes: list[Any] = [cause.to_json() for cause in self.causes]
         failures: list[Any] = [cause.to_json() for cause in self.failures]

@@ -139,8 +139,8 @@ class _Run:
 
     def _asked_since(self, work: Sequence[EditWork]) -> set[str]:
         """Return the edits that another process tried after they were planned."""
-        stored = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
-        return {edit_key(each) for each in work if stored.attempts[each.slot] > each.attempt}
+        stored = StoredOutputs(self.workspace, item_id=sorted({edit.item.item_id for edit in work}))
+        return {edit_key(edit) for edit in work if stored.attempts[edit.slot] > edit.attempt}
 
     def _leave(self, work: EditWork) -> None:
         """Count an edit that another process made or tried meanwhile."""

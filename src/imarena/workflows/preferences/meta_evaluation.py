@@ -78,8 +78,8 @@ class MetaEvaluation:
         """Return plain values for JSON."""
         return {
             "rows": [row.to_json() for row in self.rows],
-            "schemes": [each.to_json() for each in self.schemes],
-            "differences": [each.to_json() for each in self.differences],
+            "schemes": [scheme.to_json() for scheme in self.schemes],
+            "differences": [difference.to_json() for difference in self.differences],
         }  # fmt: skip
 
 
@@ -208,8 +208,8 @@ def _pairwise(view: views.View, forms: Sequence[Form]) -> dict[PairKey, JudgeAns
     if not forms:
         return {}
     columns = views.live_judgments(view, forms)
-    whose = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
-    fought = views.combine_columns(columns, whose, view.entries)
+    owner = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
+    fought = views.combine_columns(columns, owner, view.entries)
     answers: dict[PairKey, JudgeAnswer] = {}
     for row in range(int(fought.left.size)):
         key, swapped = _key(view, int(fought.left[row]), int(fought.right[row]))

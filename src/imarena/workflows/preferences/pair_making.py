@@ -126,7 +126,7 @@ def limit_per_task(
         return tuple(pairs)
     number_of: Counter[str] = Counter()
     chosen = []
-    for pair in sorted(pairs, key=lambda each: each.pair_id):
+    for pair in sorted(pairs, key=lambda pair: pair.pair_id):
         if number_of[pair.task] < limit:
             number_of[pair.task] += 1
             chosen.append(pair)
@@ -193,10 +193,10 @@ def judged_pairs_of(
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], by: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
     by_id = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known_pairs(board, by_id, verdicts, skipped, who)), skipped
+    return list(_known_pairs(board, by_id, verdicts, skipped, by)), skipped
 
 
 def _known_pairs(
@@ -204,7 +204,7 @@ def _known_pairs(
     by_id: dict[str, Output],
     verdicts: Sequence[_PairVerdict],
     skipped: Counter[str],
-    who: str,
+    by: str,
 ) -> Iterator[JudgedPair]:
     for left_id, right_id, outcomes, agreed in verdicts:
         left, right = by_id.get(left_id), by_id.get(right_id)
@@ -216,7 +216,7 @@ def _known_pairs(
         if source is None:
             skipped[NO_SOURCE] += 1
             continue
-        details = {"by": who, "left": {"output": left_id, "editor": left.editor},
+        details = {"by": by, "left": {"output": left_id, "editor": left.editor},
                    "right": {"output": right_id, "editor": right.editor}}  # fmt: skip
         yield JudgedPair(
             item.item_id, views.instruction_of(item, left.turn, left.mode),

@@ -56,9 +56,9 @@ class SeenPicture:
         if name == "salient":
             return [_region(mask.mask, mask.score) for mask in masks_in(evidence)]
         return [
-            SeenBox((round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)), each.score, each.label)
-            for each in boxes_in(evidence, self.width, self.height)
-            for left, top, right, bottom in [each.box]
+            SeenBox((round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)), item.score, item.label)
+            for item in boxes_in(evidence, self.width, self.height)
+            for left, top, right, bottom in [item.box]
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class ClaimedWork(Generic[W]):
         if foreign and not self._foreign:
             _LOG.warning("%s left to another process that asks the same", counted(len(foreign), "question"))
         claimed = keys - foreign.keys()
-        answered = self._shared.answered([self._work[self._index_of[mine]] for mine in claimed])
+        answered = self._shared.answered([self._work[self._index_of[claimed_key]] for claimed_key in claimed])
         self._elsewhere |= answered
         self._claims.release(list(answered))
         self._held |= claimed - answered

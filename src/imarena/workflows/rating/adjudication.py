@@ -39,8 +39,8 @@ def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: 
     """Offer a unit once more if all its raters have answered and disagree; returns False otherwise."""
     if plan.adjudication == "off":
         return False
-    mine = (table.c.campaign_id == campaign_id, table.c.unit == unit)
-    tasks = connection.execute(select(table).where(*mine, table.c.purpose.in_(("vote", *leases.ADJUDICATING)))).all()
+    of_unit = (table.c.campaign_id == campaign_id, table.c.unit == unit)
+    tasks = connection.execute(select(table).where(*of_unit, table.c.purpose.in_(("vote", *leases.ADJUDICATING)))).all()
     open_tasks = [task for task in tasks if task.state not in ("done", WITHDRAWN)]
     if open_tasks or any(task.purpose != "vote" for task in tasks):
         return False
@@ -90,8 +90,8 @@ def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[
 
 def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assignment | None, list[Verification]]:
     """A task of a unit, and each rater's newest check of its item; a check is not linked to a task."""
-    mine = (assignments.c.campaign_id == campaign_id, assignments.c.purpose == "vote", assignments.c.unit == unit)
-    row = connection.execute(select(assignments).where(*mine).limit(1)).mappings().first()
+    of_unit = (assignments.c.campaign_id == campaign_id, assignments.c.purpose == "vote", assignments.c.unit == unit)
+    row = connection.execute(select(assignments).where(*of_unit).limit(1)).mappings().first()
     if row is None:
         return None, []
     done = select(table.c.rater_id).where(
@@ -112,11 +112,11 @@ def offer_adjudications(workspace: Workspace, campaign: Campaign) -> int:
     plan = plan_of(campaign)
     if plan.adjudication == "off":
         return 0
-    mine = select(assignments.c.unit).where(
+    query = select(assignments.c.unit).where(
         assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose == "vote"
     )
     with reading(workspace.store.engine) as connection:
-        units = sorted(connection.execute(mine.distinct()).scalars())
+        units = sorted(connection.execute(query.distinct()).scalars())
     new = 0
     for unit in units:  # short transactions, so that raters can vote meanwhile
         with writing(workspace.store.engine) as connection:

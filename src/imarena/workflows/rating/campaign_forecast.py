@@ -69,12 +69,12 @@ def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[
 
 def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str]) -> Counter[str]:
     left: Counter[str] = Counter()
-    gone = withdrawn_images(workspace)
+    withdrawn = withdrawn_images(workspace)
     images_by_slot: dict[tuple[str, int, str], list[str]] = defaultdict(list)
     for row in workspace.store.rows(Output):
         if row["item_id"] not in items:
             continue
-        reason = _output_reason(row, plan, gone)
+        reason = _output_reason(row, plan, withdrawn)
         if reason:
             left[reason] += 1
         else:
@@ -88,7 +88,7 @@ def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str])
     return left
 
 
-def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collection[str]) -> str:
+def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, withdrawn: Collection[str]) -> str:
     """Why an output is not shown; empty if it is."""
     if output["status"] != Status.OK.value:
         return "outputs_failed"
@@ -96,6 +96,6 @@ def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collecti
         return "outputs_without_editor"
     if output["sample"] != 0:
         return "outputs_other_samples"
-    if not output["image_sha256"] or output["image_sha256"] in gone:
+    if not output["image_sha256"] or output["image_sha256"] in withdrawn:
         return "outputs_without_pixels"
     return "outputs_other_editors" if plan.editors and output["editor"] not in plan.editors else ""

@@ -72,8 +72,8 @@ def _free(
     if not leases.change_lease(connection, free, **changes):
         return None
     if free.rater_id is not None:
-        gone = f"gone_{secrets.token_hex(12)}"
-        leases.insert_new(connection, _event(gone, free.assignment_id, EventKind.EXPIRED, free.rater_id))
+        old_address = f"gone_{secrets.token_hex(12)}"
+        leases.insert_new(connection, _event(old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id))
     return voting.records.keep(assignment)
 
 

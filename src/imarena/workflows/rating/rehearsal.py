@@ -128,9 +128,9 @@ def _rate(
 
 def _set_times(copy: Workspace, raters: Mapping[str, RaterBehaviour]) -> None:
     """Set the times of simulated votes in the copy, as if the raters had taken their time and seen the pictures."""
-    mine: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
+    cast: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
     with writing(copy.store.engine) as connection:
-        for vote in mine:
+        for vote in cast:
             begun = vote.created_at - timedelta(seconds=vote.time_spent_s or 0.0)
             timed = vote.model_copy(update={"handed_out_at": begun, "pictures_served_at": begun, "unseen": False})
             body = to_row(timed)["body"]

@@ -107,8 +107,8 @@ def _set_state(workspace: Workspace, chosen: list[str], old: str, new: str) -> N
     table = leases_table
     for part in _parts(chosen):
         with writing(workspace.store.engine) as connection:
-            mine = (table.c.assignment_id.in_(part), table.c.state == old)
-            connection.execute(update(table).where(*mine).values(state=new))
+            conditions = (table.c.assignment_id.in_(part), table.c.state == old)
+            connection.execute(update(table).where(*conditions).values(state=new))
 
 
 def _make(workspace: Workspace, campaign: Campaign, tasks: list[tuple[str, int, int]]) -> None:

@@ -203,8 +203,8 @@ class Voting:
             return self._without_task(connection, campaign.campaign_id, rater_id, where, shared=shared)
         free, assignment = theirs
         if free.rater_id is not None:
-            gone = f"gone_{secrets.token_hex(12)}"
-            self.note(connection, gone, free.assignment_id, EventKind.EXPIRED, free.rater_id)
+            old_address = f"gone_{secrets.token_hex(12)}"
+            self.note(connection, old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id)
         if not leases.take_task(connection, free, rater_id, until=until, address=address, now=moment):
             return None
         self.note(connection, address, free.assignment_id, EventKind.LEASED, rater_id)

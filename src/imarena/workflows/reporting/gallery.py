@@ -47,7 +47,7 @@ def read_gallery(
         outputs[output.item_id].append(output)
     shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
     qualities = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
-    output_ids = [output.output_id for some in outputs.values() for output in some]
+    output_ids = [output.output_id for of_item in outputs.values() for output in of_item]
     return gallery_section(chosen, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
 
 

@@ -173,7 +173,7 @@ def list_battles(
 def _pairs_on(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
-        return KeptRows(len(index), lambda some: outputs[index.left[some]])
+        return KeptRows(len(index), lambda part: outputs[index.left[part]])
     return pairs.and_where(lambda numbers: outputs[index.left[numbers]])
 
 

@@ -288,10 +288,10 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     created, at = battles.created_us, 0
     targets = {(n + 1) * created.size // points - 1 for n in range(points)}
     steps: set[int] = set()
-    for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
-        moments = np.sort(some)
-        steps.update(int(moments[index - at]) for index in targets if at <= index < at + some.size)
-        at += some.size
+    for (times,) in sorted_parts(created.size, lambda rows: [created[rows]]):
+        moments = np.sort(times)
+        steps.update(int(moments[index - at]) for index in targets if at <= index < at + times.size)
+        at += times.size
     options = replace(query.options, rounds=0, interval="none")
     history = []
     for moment in sorted(steps):

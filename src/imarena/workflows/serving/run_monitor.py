@@ -150,7 +150,7 @@ class Costs:
         upto = self._latest.judgments
         if worth_storing(upto, self._stored, _WRITTEN):
             settled, latest = (
-                [[*who, usd] for who, usd in sums.costs.items()] for sums in (self._settled, self._latest)
+                [[*judge, usd] for judge, usd in sums.costs.items()] for sums in (self._settled, self._latest)
             )
             write_cached(view, _COSTS, {"costs": settled, "latest": latest, "rows": self._settled.judgments}, {})
             self._stored = upto

@@ -62,8 +62,8 @@ class SessionCache:
             else:
                 active = {key, *islice(self._active.copy(), _AT_ONCE)}
                 self._active.clear()
-                who = access.visitors(self._engine, active)
-                visitors = {session: who.get(session) for session in active}
+                found_visitors = access.visitors(self._engine, active)
+                visitors = {session: found_visitors.get(session) for session in active}
             if forgotten == self._forgotten:
                 self._known.update({session: (moment, visitor) for session, visitor in visitors.items()})
             return visitors[key]  # the cache may be cleared at any moment

@@ -91,9 +91,9 @@ def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) ->
     unit is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: prefer a column with the item's key to
     one with the unit.
     """
-    columns = {name: next((each for each in spellings if each in names), "") for name, spellings in NAMES.items()}
+    columns = {name: next((word for word in spellings if word in names), "") for name, spellings in NAMES.items()}
     if by_key:
-        columns["unit"] = next((each for each in ("item", "key", "unit") if each in names), "")
+        columns["unit"] = next((word for word in ("item", "key", "unit") if word in names), "")
     lacking = [_CALLED[name] for name in NAMES if not columns[name]]
     if lacking:
         raise UserError(

@@ -108,9 +108,9 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         )
         health.add("Share of outputs in which this judge found text addressed to it", share)
     form = content_id("form", *json.loads(answers.form))
-    mine = [probe for probe in probes if probe.form == form]
-    if mine:
-        add_probes(health, mine)
+    own_probes = [probe for probe in probes if probe.form == form]
+    if own_probes:
+        add_probes(health, own_probes)
     elif probes:
         health.needs("probe_of_this_form")
     else:

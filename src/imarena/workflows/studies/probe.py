@@ -125,9 +125,9 @@ def judge_probes(workspace: Workspace, judge: Judge) -> judges.JudgeHealth:
     """Findings from all stored answers of this form of the judge."""
     health = judges.HealthFindings(judge.name)
     form = probe_form(judge)
-    mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
-    if mine:
-        add_probes(health, mine)
+    own_probes = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
+    if own_probes:
+        add_probes(health, own_probes)
     else:
         health.notices.append(Notice(code="probe_empty"))
     return health.health()

@@ -237,8 +237,8 @@ def _with_evidence(marked: Exhibit, plain: Exhibit) -> Exhibit:
     sides = ((plain.left, marked.left), (plain.right, marked.right))
     now = {sha256_hex(old): sha256_hex(new) for old, new in sides if old is not None and new is not None}
     moved = (
-        each.model_copy(update={"image_sha256": now.get(each.image_sha256, each.image_sha256)})
-        for each in marked.evidence
+        evidence.model_copy(update={"image_sha256": now.get(evidence.image_sha256, evidence.image_sha256)})
+        for evidence in marked.evidence
     )
     return replace(marked, evidence=tuple(moved))
 

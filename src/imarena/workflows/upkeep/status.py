@@ -147,8 +147,8 @@ def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
             missing = run.counts["missing"] - _n_healed(workspace, run, left)
-            who = run.settings.get("judge") or run.settings.get("reader", "")
-            lines += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
+            name = run.settings.get("judge") or run.settings.get("reader", "")
+            lines += [f"{run.command} by {name}: {missing:,} missing"] if missing > 0 else []
     return lines
 
 

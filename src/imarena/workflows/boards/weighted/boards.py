@@ -326,11 +326,11 @@ def _label(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
+    arena_notices = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
     excluded = dict(board.excluded)
     if name != "judge" and arena.outside:
         excluded["votes on other modes, turns or samples"] = arena.outside
-    changed = {"settings": settings, "notices": (*board.notices, *notices, *mine), "excluded": excluded}
+    changed = {"settings": settings, "notices": (*board.notices, *notices, *arena_notices), "excluded": excluded}
     return board.model_copy(update=changed)
 
 

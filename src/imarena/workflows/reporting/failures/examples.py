@@ -69,8 +69,8 @@ def _extremes(
     enough = rows[fought[rows] >= np.median(fought[rows]) / 2] if rows.size else rows
     scores = _mean_scores(battles, len(entries.output_id))
     for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
-        some = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
-        order = some[np.lexsort((entries.order[some], sign * scores[some], sign * share[some]))]
+        selected = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
+        order = selected[np.lexsort((entries.order[selected], sign * scores[selected], sign * share[selected]))]
         chosen = _different(view, order)
         if chosen:
             text = "By the share of points that an output took in its battles on the first board; one per item."

@@ -97,12 +97,12 @@ def _row(
     """A table row. `several`: more than one source checked this mode, so the row's name includes the source."""
     checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
     of = sum(number for editor, number in checked.items() if not editors or editor in editors)
-    some = {editor: number for editor, number in failed.items() if not editors or editor in editors}
+    counts = {editor: number for editor, number in failed.items() if not editors or editor in editors}
     shares = sorted(
-        ((number / checked[editor], editor) for editor, number in some.items()), key=lambda s: (-s[0], s[1])
+        ((number / checked[editor], editor) for editor, number in counts.items()), key=lambda s: (-s[0], s[1])
     )
     worst = ", ".join(f"{editor} {share:.0%}" for share, editor in shares[:3])
-    total = sum(some.values())
+    total = sum(counts.values())
     name = f"{mode.name} ({source.source})" if several else mode.name
     return name, source.source, total, of, total / of if of else None, worst or None, mode.place
 

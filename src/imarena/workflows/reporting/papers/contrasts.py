@@ -45,7 +45,7 @@ def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> d
     for row in np.flatnonzero(np.isfinite(values)).tolist():
         if data.editors[row] in editors:
             values_of.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
-    return {key: float(np.mean(some)) for key, some in values_of.items()}
+    return {key: float(np.mean(ratings)) for key, ratings in values_of.items()}
 
 
 def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:

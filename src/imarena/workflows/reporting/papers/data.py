@@ -103,7 +103,7 @@ def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> Outs
     unknown = next((name for name in (names or {}).values() if name not in theirs), None)
     if unknown is not None:
         raise UserError(f"{path}: no model '{unknown}'.", hint="--names takes OUR_NAME=THEIR_NAME.")
-    ours = {name: mine for mine, name in (names or {}).items()}
+    ours = {name: own for own, name in (names or {}).items()}
     return OutsideBoard(path.stem, {ours.get(name, name): value for name, value in theirs.items()})
 
 
@@ -182,7 +182,7 @@ class PaperData:
             return next(iter(scored), None), "the only judge with scores of single outputs"
         scored_rows = {name: np.isfinite(source.values) for name, source in scored.items()}
         covered = {
-            name: len({self.editors[row] for row in np.flatnonzero(some)} - {""}) for name, some in scored_rows.items()
+            name: len({self.editors[row] for row in np.flatnonzero(mask)} - {""}) for name, mask in scored_rows.items()
         }
         most = [name for name in scored if covered[name] == max(covered.values())]
         why = f"of {len(scored)} judges with scores, it scored the most editors ({max(covered.values())})"

@@ -117,8 +117,8 @@ def subtopics(data: PaperData) -> Block:
         if item.subtopic:
             counts.setdefault((item.task or "", item.topic or ""), Counter())[item.subtopic] += 1
     rows = tuple(
-        (task, topic, ", ".join(f"{name} ({number})" for name, number in sorted(some.items())))
-        for (task, topic), some in sorted(counts.items())
+        (task, topic, ", ".join(f"{name} ({number})" for name, number in sorted(numbers.items())))
+        for (task, topic), numbers in sorted(counts.items())
     )
     return Block((Table(columns("task", "topic", Column("subtopics (count)", wrap=True)), rows),))
 
@@ -191,8 +191,8 @@ def best_map(data: PaperData) -> Block:
     for task in sorted({task for task, _ in keys}):
         cells: list[CellValue] = []
         for topic in topics:
-            some = [(of[task, topic], editor) for editor, of in by_editor_cells.items() if (task, topic) in of]
-            best = min(some, key=lambda pair: (-pair[0], pair[1])) if some else None
+            means = [(of[task, topic], editor) for editor, of in by_editor_cells.items() if (task, topic) in of]
+            best = min(means, key=lambda pair: (-pair[0], pair[1])) if means else None
             cells.append(f"{best[1]} {best[0]:.2f}" if best else None)
         rows.append((task, *cells))
     return Block((Table(columns("task", *(Column(topic, absent="–") for topic in topics)), tuple(rows)),))

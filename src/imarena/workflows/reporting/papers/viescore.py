@@ -99,12 +99,12 @@ def _rater_rows(
 ) -> Iterator[tuple[CellValue, ...]]:
     """Each rater against the mean of the others, on these models; nothing if no output has two raters."""
     labels = zip(ratings.labels["task"], ratings.labels["model"], strict=True)
-    mine = take_rows(ratings, [row for row, (where, model) in enumerate(labels) if where == task and model in models])
-    if len(set(mine.rater)) < 2:
+    part = take_rows(ratings, [row for row, (where, model) in enumerate(labels) if where == task and model in models])
+    if len(set(part.rater)) < 2:
         return
     try:
         split, whole = (
-            studies.agree_on_each([mine], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
+            studies.agree_on_each([part], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
         )
     except UserError:  # no output has two raters
         return
