@@ -80,6 +80,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("upkeep.verify", "Check every record, hash and link."),
         "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
         "restore": ("upkeep.restore", "Restore a workspace from a backup."),
+        "dataset": ("upkeep.dataset", "Data sets of a workspace: list, remove."),
         "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup of its database."),
         "gc": ("upkeep.gc", "Remove images that no record refers to."),
         "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),

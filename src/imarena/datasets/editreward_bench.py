@@ -88,7 +88,7 @@ def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake,
     name = folder.name(file)
     marks: set[str] = set()
 
-    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+    def read_row(place: str, values: dict[str, Any]) -> Iterator[Importable]:
         letters = _letters(values)
         ranks = parse_ranking(required_text(values, "ranking"), letters)
         group = _group(values, file, letters, marks)
@@ -98,7 +98,7 @@ def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake,
         item = _item(pairs.dataset, group, values, source)
         if pairs.holds_other(item):  # IDs that only look as if they belong to one group
             item = _item(pairs.dataset, f"{group.split('/')[0]}/{values['id']}", values, source)
-        if (yield from pairs.item(item, name, where)):
+        if (yield from pairs.item(item, name, place)):
             yield from _votes(pairs, item, images, ranks, values, rater_id)
 
     return read_each(rows_of(folder, file, _FIELDS, _OPTIONAL), name, read_row, first_line)
@@ -179,7 +179,7 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
     name = folder.name(file)
     marks: set[str] = set()
 
-    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+    def read_row(place: str, values: dict[str, Any]) -> Iterator[Importable]:
         texts = {field: required_text(values, field) for field in _TRAINING}
         mark = f"{texts['path_src']}/{texts['path1']}/{texts['path2']}/{_digest(texts['prompt'])}"
         tie = _tie(values, mark, marks)
@@ -196,7 +196,7 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
             origin=None if source else Origin(source=pairs.dataset, row=key),
             provenance={"benchmark": "EditReward"},
         )
-        if not (yield from pairs.item(item, name, where)):
+        if not (yield from pairs.item(item, name, place)):
             return
         ids = []
         for number in ("1", "2"):

@@ -96,8 +96,8 @@ class _Gallery:
         key, instruction = values.get("key"), values.get("instruction")
         if not isinstance(key, str) or not key:
             raise UserError("the key is empty")
-        stated = values.get("task")
-        task = self._taxonomy.task(stated if isinstance(stated, str) and stated else _NUMBER.sub("", key))
+        task_name = values.get("task")
+        task = self._taxonomy.task(task_name if isinstance(task_name, str) and task_name else _NUMBER.sub("", key))
         missing = () if source else (f"the source image of {key}",)
         self._keys.add(key)
         return Item(
@@ -107,7 +107,7 @@ class _Gallery:
             sources=(source,) if source else (),
             absent=missing if isinstance(instruction, str) else (*missing, f"the instruction of {key}"),
             taxonomy="geditbench_v2",
-            task=task.name if task else (stated or _NUMBER.sub("", key)),
+            task=task.name if task else (task_name or _NUMBER.sub("", key)),
             family=task.family if task else None,
             licence=self._options.get("licence"),
             origin=origin,
@@ -130,9 +130,9 @@ class _Gallery:
 
     def read_list(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        return read_each(labelled_rows(path, name), name, lambda row, values: self._listed(values, name, row))
+        return read_each(labelled_rows(path, name), name, lambda row, values: self._records(values, name, row))
 
-    def _listed(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
+    def _records(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
         check_storable(values)
         if self._described and self._shelf.item_id(str(values.get("key"))) is None:
             raise UserError(f"there is no item '{values.get('key')}'")
@@ -233,10 +233,10 @@ class _Gallery:
             for reading in readings
             if reading[0] in self._keys and reading[1] in self._models and reading[2] in self._models
         }
-        chosen = matches or readings
-        if len(chosen) != 1:
-            raise UserError(f"the key '{text}' can be read in {len(chosen)} ways; import the gallery with the results")
-        return chosen.pop()
+        names = matches or readings
+        if len(names) != 1:
+            raise UserError(f"the key '{text}' can be read in {len(names)} ways; import the gallery with the results")
+        return names.pop()
 
 
 def _fits(reading: tuple[str, str, str], images: list[str]) -> bool:

@@ -162,7 +162,7 @@ class _Shelf:
         records = None if item is not None and self._is_about(item, values) else self._make(key, values)
         if records is not None:
             if item is not None and item.item_id != records[0].item_id:
-                raise UserError(_taken(item))
+                raise UserError(_conflict_text(item))
             if records[1].output_id == records[2].output_id:
                 raise UserError("both sides have the same image of the same model")
             item = records[0]
@@ -264,7 +264,7 @@ def _has_pictures(item: Item) -> bool:
     return isinstance(item.provenance.get("left"), dict)
 
 
-def _taken(item: Item) -> str:
+def _conflict_text(item: Item) -> str:
     if _has_pictures(item):
         return f"the item {item.key} is in the workspace with other content"
     return (

@@ -141,7 +141,7 @@ def _item(
             sources = (intake.keep(folder.read_bytes(name), name=name),)
         except UserError as error:
             return Skip(name, uid, first_line(error))
-    elif _edits(dataset):
+    elif dataset.lower().endswith(("_ie", "_editing")):
         return Skip(file, uid, f"input/{uid} is not there")
     before = fields.get("source_global_caption")
     return Item(
@@ -152,10 +152,6 @@ def _item(
         task=dataset.removeprefix(f"{SOURCE}/"),
         provenance={"benchmark": "ImagenHub", **({"source_caption": before} if isinstance(before, str) else {})},
     )
-
-
-def _edits(dataset: str) -> bool:
-    return dataset.lower().endswith(("_ie", "_editing"))
 
 
 def _outputs(
@@ -273,13 +269,12 @@ def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item 
             provenance={"benchmark": "ImagenHub"},
             origin=Origin(source=index.dataset, row=uid),
         )
-        placed = index.place_item(item, "", uid)
-        if isinstance(placed, Item):
-            yield placed
+        entry = index.place_item(item, "", uid)
+        if isinstance(entry, Item):
+            yield entry
     item_id = index.item_id(uid)
     if item_id is not None and index.output_id(uid, editor) is None:
-        origin = Origin(source=index.dataset, row=f"{uid}/{editor}")
-        output = Output(item_id=item_id, editor=editor, origin=origin)
+        output = Output(item_id=item_id, editor=editor, origin=Origin(source=index.dataset, row=f"{uid}/{editor}"))
         placed_output = index.place_output(uid, output, "", uid)
         if isinstance(placed_output, Output):
             yield placed_output

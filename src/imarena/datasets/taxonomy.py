@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from imarena.core import UnknownName, UserError, suggestion
+from imarena.core import UnknownName, UserError, suggestion, validation_problem
 from imarena.core.records import Item, Noun
 
 
@@ -214,6 +214,5 @@ def parse_taxonomy(data: bytes, file: str) -> Taxonomy:
     try:
         return Taxonomy.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{file}: {location + ': ' if location else ''}{first['msg']}.") from error
+        problem = validation_problem(error, Taxonomy)
+        raise UserError(f"{file}: {problem.text}.", hint=problem.hint) from error

@@ -24,7 +24,7 @@ class ExpectedObject:
 
 def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
     """The list in the form in which verdicts and records store it."""
-    return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
+    return {"objects": [{"name": thing.name, "present": thing.present} for thing in objects]}
 
 
 def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:

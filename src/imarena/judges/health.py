@@ -69,12 +69,12 @@ def self_consistency(runs: Sequence[Verdicts]) -> SelfConsistency:
     table = {str(number): dict(enumerate(run)) for number, run in enumerate(runs)}
     ratings, _ = _ratings(table)
     rows = list(zip(*runs, strict=True))
-    whole = [row for row in rows if None not in row]
-    unanimous = sum(len(set(row)) == 1 for row in whole)
+    complete = [row for row in rows if None not in row]
+    unanimous = sum(len(set(row)) == 1 for row in complete)
     return SelfConsistency(
         krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED),
         proportion_figure(
-            "unanimous", unanimous, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
+            "unanimous", unanimous, len(complete), "pairs with one verdict in all runs, among pairs without a failure"
         ),
         len(runs),
         sum(verdict is None for run in runs for verdict in run),
@@ -215,15 +215,15 @@ def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
     chose_second = sum(first is Outcome.RIGHT for first, _ in pairs) + sum(
         second is Outcome.LEFT for _, second in pairs
     )
-    whole = [(first, second) for first, second in pairs if first is not None and second is not None]
-    first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
-    second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
+    complete = [(first, second) for first, second in pairs if first is not None and second is not None]
+    first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in complete)
+    second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in complete)
     return PositionBias(
         proportion_figure(
             "first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"
         ),
         proportion_figure(
-            "flips", sum(first is not second for first, second in whole), len(whole), "the two orders disagree"
+            "flips", sum(first is not second for first, second in complete), len(complete), "the two orders disagree"
         ),
         proportion_figure("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
         sum(verdict is None for pair in pairs for verdict in pair),

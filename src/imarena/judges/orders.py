@@ -100,8 +100,8 @@ def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> 
         return float(gap)
     criteria = [name.removeprefix("left.") for name in scores if name.startswith("left.")]
     shared = [name for name in criteria if f"right.{name}" in scores]
-    chosen = "score" if "score" in shared else shared[0] if len(shared) == 1 else None
-    return None if chosen is None else round(scores[f"left.{chosen}"] - scores[f"right.{chosen}"], 9)
+    name = "score" if "score" in shared else shared[0] if len(shared) == 1 else None
+    return None if name is None else round(scores[f"left.{name}"] - scores[f"right.{name}"], 9)
 
 
 def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:

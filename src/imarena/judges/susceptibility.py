@@ -100,8 +100,8 @@ def _by_kind(moves_by_kind: Sequence[tuple[str, _Move | None]], name: str, metho
     groups[ALL] = [move for of, move in moves_by_kind if of != CONTROL]
     figures = {kind: _figures(moves, name, method) for kind, moves in groups.items()}
     control = [move for move in groups.get(CONTROL, []) if move is not None]
-    whole = [move for move in groups[ALL] if move is not None]
-    figures[ALL] = replace(figures[ALL], beyond=_beyond(whole, control))
+    moves_of_all = [move for move in groups[ALL] if move is not None]
+    figures[ALL] = replace(figures[ALL], beyond=_beyond(moves_of_all, control))
     return figures
 
 

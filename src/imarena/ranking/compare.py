@@ -47,8 +47,8 @@ class OutsideComparison:
             "footrule": figures.footrule,
             "reason": figures.reason,
             "common": [
-                {"model": model, "their_model": other, "rating": mine, "their_rating": yours}
-                for model, other, mine, yours in figures.common
+                {"model": model, "their_model": other, "rating": ours, "their_rating": yours}
+                for model, other, ours, yours in figures.common
             ],
             "only_ours": list(figures.only_ours),
             "only_theirs": list(figures.only_theirs),

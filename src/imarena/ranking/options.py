@@ -137,6 +137,6 @@ class Options:
         return self.scale / math.log(self.base)
 
 
-def _one_of(what: str, value: str | None, choices: tuple[str | None, ...]) -> None:
+def _one_of(noun: str, value: str | None, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
-        raise unknown_name(f"No {what}", str(value), filter(None, choices))
+        raise unknown_name(f"No {noun}", str(value), filter(None, choices))

@@ -6,7 +6,7 @@ them adds to the counts: one small number per item, pair and outcome that occurs
 units, the draw is multinomial (with a fixed number of units), above it Poisson.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,31 @@ def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
     if units < FEW_UNITS:
         notices.append(Notice(code=TOO_NARROW, values={"units": units, "cluster": cluster}))
     return notices
+
+
+def group_units(battles: Battles, groups: Sequence[IntArray], cluster: object) -> list[int]:
+    """The number of items, raters or battles of each group of models that never met, given by the models' indices."""
+    of = np.zeros(len(battles.models), np.int64)
+    for number, group in enumerate(groups):
+        of[group] = number
+    codes = {"item": battles.item, "rater": battles.rater}.get(str(cluster))
+    if codes is None:
+        return [int(count) for count in np.bincount(of[battles.left], minlength=len(groups))]
+    used = [np.zeros(codes.n_units, bool) for _ in groups]
+    for rows in row_slices(len(battles)):
+        unit, group_of = codes.units(rows.start, rows.stop), of[battles.left[rows]]
+        for number, seen in enumerate(used):
+            seen[unit[group_of == number]] = True
+    return [int(seen.sum()) for seen in used]
+
+
+def narrow_group_notices(units: Sequence[int], settings: Mapping[str, object]) -> list[Notice]:
+    """A notice for each group with few items or raters; none if the whole board has few, which has its own notice."""
+    every, cluster = settings.get("units"), settings.get("cluster")
+    if cluster not in ("item", "rater") or not isinstance(every, int) or every < FEW_UNITS:
+        return []
+    few = ((number, count) for number, count in enumerate(units, 1) if count < FEW_UNITS)
+    return [Notice(code=TOO_NARROW, values={"units": n, "cluster": str(cluster), "group": at}) for at, n in few]
 
 
 @dataclass(frozen=True)
@@ -96,9 +121,9 @@ class Units:
         full = np.empty((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // self.number.size)
         for begin in range(0, rounds, step):
-            some = min(step, rounds - begin)
-            counts = rng.multinomial(self.total, self._shares, size=some).T.astype(np.float64)
-            full[:, begin : begin + some] = self._sum(counts, 0)
+            size = min(step, rounds - begin)
+            counts = rng.multinomial(self.total, self._shares, size=size).T.astype(np.float64)
+            full[:, begin : begin + size] = self._sum(counts, 0)
         return full
 
     def _draw_poisson(self, rng: np.random.Generator, rounds: int) -> FloatArray:
@@ -109,8 +134,8 @@ class Units:
         full = np.zeros((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // rounds)
         for begin in range(0, number.size, step):
-            some = number[begin : begin + step]
-            full += self._sum(rng.poisson(some, size=(some.size, rounds)).astype(np.float64), begin)
+            part = number[begin : begin + step]
+            full += self._sum(rng.poisson(part, size=(part.size, rounds)).astype(np.float64), begin)
         return full
 
     def _sum(self, counts: FloatArray, begin: int) -> FloatArray:
@@ -119,8 +144,8 @@ class Units:
             return np.ascontiguousarray(self.touches.T @ counts)
         full = np.zeros((self.size, counts.shape[1]))
         for start in range(0, len(counts), UNITS_AT_ONCE):  # the product temporarily needs eight bytes per count
-            some = counts[start : start + UNITS_AT_ONCE]
-            full += self.touches[begin + start : begin + start + len(some)].T @ some
+            part = counts[start : start + UNITS_AT_ONCE]
+            full += self.touches[begin + start : begin + start + len(part)].T @ part
             release_pages()
         return full
 

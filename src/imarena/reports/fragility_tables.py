@@ -40,7 +40,7 @@ def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
         rows.append(
             (
                 order["question"], order["unit"] + "s", order["removed"], share, order["ahead"], order["behind"],
-                order["difference"], _listed(order["units"]),
+                order["difference"], _unit_list(order["units"]),
             )
         )  # fmt: skip
     head = columns(
@@ -65,7 +65,7 @@ def _share(order: dict[str, Any]) -> float:
     return 1.0 if order["removed"] is None else float(order["removed"]) / order["total"]
 
 
-def _listed(units: list[dict[str, Any]]) -> str:
+def _unit_list(units: list[dict[str, Any]]) -> str:
     texts = [_unit(unit) for unit in units[:_UNITS_SHOWN]]
     more = f" and {len(units) - _UNITS_SHOWN} more" if len(units) > _UNITS_SHOWN else ""
     return ", ".join(texts) + more

@@ -50,17 +50,29 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
 
 
 def model_groups(ranking: Ranking) -> list[Ranking]:
-    """Split the board into groups of models that never met each other, the largest group first."""
+    """Split the board into groups of models that never met each other, the largest group first.
+
+    Each part has the number of items (battles, raters) of its own group.
+    """
+    groups = ranking.groups
+    if len(groups) <= 1:
+        return [ranking]
     return [
-        ranking.model_copy(update={"models": tuple(standing for standing in ranking.models if standing.model in group)})
-        for group in map(frozenset, ranking.groups or ((),))
+        ranking.model_copy(
+            update={
+                "models": tuple(standing for standing in ranking.models if standing.model in group),
+                "settings": ranking.settings | ({"units": units} if (units := ranking.units_of(group[0])) else {}),
+                "notices": tuple(notice for notice in ranking.notices if notice.values.get("group") in (None, number)),
+            }
+        )
+        for number, group in enumerate(groups, 1)
     ]
 
 
 def group_numbers(ranking: Ranking) -> dict[str, int]:
     """The number of each model's group, from 1; empty for a board whose models are one group."""
     groups = ranking.groups
-    return {model: place for place, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
+    return {model: number for number, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
 
 
 def listed(names: Sequence[str], most: int) -> str:
@@ -87,4 +99,5 @@ def units_needed(ranking: Ranking) -> int:
 def few_units_text(ranking: Ranking) -> str:
     """Such as `Only 6 items: the intervals are too narrow`, without a full stop; empty if there are enough."""
     few: Any = next((notice.values for notice in ranking.notices if notice.code == "few_units"), None)
-    return "" if few is None else f"Only {counted(few['units'], few['cluster'])}: the intervals are too narrow"
+    units: Any = few and ranking.settings.get("units", few["units"])
+    return "" if few is None else f"Only {counted(units, few['cluster'])}: the intervals are too narrow"

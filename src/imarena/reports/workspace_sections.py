@@ -62,11 +62,11 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
     n_requested = sum(sum(row.values()) for row in outputs.values())
     n_outputs = totals["output"]
     of = f" of {n_requested:,} asked for" if n_requested > n_outputs else ""
-    judged = sum(row.get("ok", 0) for row in judgments.values())
+    n_judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {editors_text([*outputs])}, "
-        f"{counted(n_outputs, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
+        f"{counted(n_outputs, 'output')}{of}, {counted(n_judged, 'judgment')}, {', '.join(people)}."
     )
 
 
@@ -114,13 +114,13 @@ def overview_section(
         _overview_notes(states, images, outputs),
     )
     kinds = sorted({state for row in judgments.values() for state in row}, key=lambda s: (s != "ok", s))
-    judged = Table(
+    judge_table = Table(
         columns("judge", *(Column(kind, ",") for kind in kinds)),
         tuple((judge, *(row.get(kind, 0) for kind in kinds)) for judge, row in judgments.items()),
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judged) if table.rows))
+    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judge_table) if table.rows))
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:

@@ -145,11 +145,11 @@ class Gate:
         async with AsyncExitStack() as slot:
             await slot.enter_async_context(self._places)
 
-            async def sent(message: Message) -> None:
+            async def free_slot(message: Message) -> None:
                 await slot.aclose()
                 await send(message)
 
-            await self.app(scope, receive, sent)
+            await self.app(scope, receive, free_slot)
 
     async def _refusal(self, scope: Scope) -> Any:
         """An error response, or None to accept; also determines the caller."""
@@ -224,8 +224,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
             return False
-        signing_in = scope["path"].startswith("/api/session/")
-        if caller.role is None or signing_in:
+        if caller.role is None or scope["path"].startswith("/api/session/"):
             kind = headers.get("content-type", "application/json")
             return kind.partition(";")[0].strip().lower() == "application/json"
         token = headers.get("x-csrf-token", "")

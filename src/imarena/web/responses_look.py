@@ -149,22 +149,18 @@ def output_out(
         picture=output_picture(arena, output),
         scores=view.scores.get(output.output_id, {}),
         ratings=view.ratings.get(output.output_id, {}),
-        issues=issues if with_notes else [_wordless(issue) for issue in issues],
+        issues=issues if with_notes else [issue.model_copy(update={"note": ""}) for issue in issues],
         steps=[_step(arena, output.output_id, number, step) for number, step in enumerate(steps)],
     )
 
 
-def _wordless(issue: wire_look.IssueOut) -> wire_look.IssueOut:
-    return issue.model_copy(update={"note": ""})
-
-
-_SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
+_FIELDS = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
 
 
 def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> wire_look.StepOut:
     image = serving.step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
-    details = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
+    details = {name: value for name, value in step.items() if name not in _FIELDS and value not in (None, "", [], {})}
     return wire_look.StepOut(
         stage=str(step.get("stage", ""))[:100],
         by=str(step.get("by", ""))[:200],

@@ -90,6 +90,7 @@ EXAMPLES = [
     Notice(code="gate_no_interval", values={"model": "a", "other": "b"}),
     Notice(code="gate_few_units", values={"model": "a", "other": "b", "units": 3, "needed": 6, "cluster": "item"}),
     Notice(code="gate_large_board", values={"models": 101, "model": "a", "other": "b"}),
+    Notice(code="gate_never_met", values={"model": "a", "other": "b"}),
     Notice(code="gate_both_fixed", values={"model": "a", "other": "b"}),
     Notice(code="gate_unbounded", values={"model": "a", "other": "b", "about": "a", "note": "only one item"}),
     Notice(code="judge_cannot_see", values={"judge": "builtin", "limits": ["style", "identity of a person"]}),

@@ -13,6 +13,7 @@ from imarena.core.errors import UserError
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import Options
+from imarena.ranking.boards.board_gate import BelowRule, gate_board
 from imarena.ranking.boards.from_tables import rank
 from imarena.reports.rank_tables import method_line
 
@@ -84,11 +85,84 @@ def test_two_islands(method: str) -> None:
     )
     assert (of(board)["x"].rating + of(board)["y"].rating) / 2 == pytest.approx(1000, abs=1e-6)
     assert of(board)["x"].rating - of(board)["y"].rating == pytest.approx(400 * np.log10(1.5), abs=1e-6)
-    assert min(spreads(board)["x"], spreads(board)["y"]) > 600
-    for model in "xy":
-        standing = of(board)[model]
-        assert (standing.low, standing.high) == (None, None)
-        assert standing.note == "never met the other models"
+    assert "weak_prior" not in codes(board), "each island has a scale of its own"
+
+
+def pooled(one: list[tuple[str, str, Any]], other: list[tuple[str, str, Any]]) -> dict[str, list[Any]]:
+    """Two tables, each on items of its own."""
+    return {
+        **table([*one, *other]),
+        "item": [*(f"a{i}" for i in range(len(one))), *(f"b{i}" for i in range(len(other)))],
+    }
+
+
+UNEVEN = [("x", "y", "left"), ("x", "y", "left"), ("y", "x", "left"), ("y", "z", "left"), ("z", "x", "left")] * 4
+SWEPT = [*UNEVEN, *[("w", "x", "left"), ("w", "z", "left")] * 4]
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "sandwich"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("second", [UNEVEN, SWEPT], ids=["plain", "swept"])
+def test_each_island_has_the_board_that_it_has_alone(method: str, interval: str, second: Any) -> None:
+    options = Options(method=method, interval=interval, rounds=400)
+    board, *alone = (rank(data, options=options) for data in (pooled(CORE, second), table(CORE), table(second)))
+    for one in (standing for part in alone for standing in part.models):
+        both = of(board)[one.model]
+        assert (both.rank, both.note) == (one.rank, one.note)
+        assert both.rating == pytest.approx(one.rating, abs=1e-3 if method == "bt" else 3)
+        if one.low is None or one.high is None or both.low is None or both.high is None:
+            assert (both.low, both.high) == (one.low, one.high), "a sweep has no bound, in its island too"
+            continue
+        assert (both.low, both.high) == pytest.approx((one.low, one.high), abs=0.2 * (one.high - one.low))
+    pairs: Any = board.details["pairs"]
+    at = {model: place for place, model in enumerate(pairs["models"])}
+    for name in ("predicted_win", "difference", "difference_low", "difference_high", "probability_above"):
+        assert pairs[name][at["a"]][at["x"]] is None, name
+    rates: Any = board.details["average_win_rate_top10"]
+    own: Any = alone[1].details["average_win_rate_top10"]
+    assert {model: rates[model] for model in own} == pytest.approx(own, abs=1e-3 if method == "bt" else 0.02)
+
+
+def test_anchors_fix_the_scale_of_their_island() -> None:
+    board = rank(pooled(CORE, UNEVEN), anchors={"a": 1500.0})
+    assert (of(board)["a"].rating, of(board)["a"].note) == (1500, "fixed")
+    assert of(board)["b"].rating > 1400
+    assert np.mean([of(board)[model].rating for model in "xyz"]) == pytest.approx(1000, abs=1e-6)
+    assert all(of(board)[model].low < of(board)[model].rating < of(board)[model].high for model in "bcxyz")
+    linked = rank(pooled(CORE, UNEVEN), anchors={"a": 1500.0, "x": 1500.0})
+    assert len(linked.groups) == 1, "anchors put both on one scale"
+
+
+def test_few_items_of_one_island_are_noticed() -> None:
+    board = rank(
+        {**pooled(CORE * 2, UNEVEN[:10]), "item": [f"i{n % 12}" for n in range(40)] + [f"j{n % 3}" for n in range(10)]}
+    )
+    few = next(notice for notice in board.notices if notice.code == "few_units")
+    assert few.values == {"units": 3, "cluster": "item", "group": 2}
+    assert sentence(few) == "Group 2 has only 3 items to resample: its intervals are too narrow."
+    assert board.details["group_units"] == [12, 3]
+
+
+@pytest.mark.parametrize("method", ["elo", "active-elo"])
+def test_online_boards_name_islands(method: str) -> None:
+    board = rank(pooled(CORE, UNEVEN), method=method)
+    assert board.groups == (("a", "b", "c"), ("x", "z", "y")) or {*board.groups[1]} == {*"xyz"}
+    assert [one.rank for one in board.models] == [1, 2, 3, 1, 2, 3]
+    assert np.mean([of(board)[model].rating for model in "xyz"]) == pytest.approx(1000)
+    joined = rank(table([("a", "x", "left"), ("b", "y", "left")]), method=method, resume=board)
+    assert len(joined.groups) == 1
+    apart = rank(table([("a", "b", "left"), ("y", "x", "left")]), method=method, resume=board)
+    assert len(apart.groups) == 2, "the earlier battles did not link them either"
+    whole = rank(table([*CORE, ("x", "a", "left"), ("y", "a", "left")]), method=method)
+    assert len(rank(table([("a", "b", "left"), ("y", "x", "left")]), method=method, resume=whole).groups) == 1
+
+
+def test_a_gate_does_not_compare_islands() -> None:
+    board = rank(pooled(CORE, SWEPT))
+    result = gate_board(board, BelowRule("a", "w"))
+    assert result.outcome == "undecided"
+    assert result.reason is not None
+    assert sentence(result.reason) == "a and w are in groups that never met: nothing compares them."
 
 
 @pytest.mark.parametrize("method", METHODS)

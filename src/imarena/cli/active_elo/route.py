@@ -37,7 +37,10 @@ def calibrate(
     context: typer.Context,
     judge: JudgeOption = None,
     method: Annotated[
-        str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
+        str,
+        typer.Option(
+            "--method", metavar="<isotonic|piecewise|logistic>", help="The curve; piecewise: the paper's step function."
+        ),
     ] = "isotonic",
     ridge: Annotated[
         float, typer.Option("--ridge", help="logistic: ridge penalty on both coefficients; the paper uses 0.")
@@ -149,7 +152,12 @@ def assign(
     budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
     judge: JudgeOption = None,
     policy: Annotated[
-        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="<information|two-gate|quality|ambiguity|per-cost|random|gold>",
+            help="Which pairs people are asked about.",
+        ),
     ] = "information",
     raters: Annotated[str, typer.Option("--raters", help="Comma-separated names of raters (default: any rater).")] = "",
     votes: Annotated[int, typer.Option("--votes", min=1, help="Votes per battle, from different raters.")] = 1,

@@ -76,7 +76,7 @@ def _show_release(console: Console, report: "ReleaseReport", command_line: str) 
     if "repair" in report.counts:
         console.print(f"Next: {command_line} curate repair {report.dataset}", soft_wrap=True)
     if report.complete and "accept" in report.counts:
-        console.print(f"Next: {command_line} edit --editor NAME --datasets {report.target}", soft_wrap=True)
+        console.print(f"Next: {command_line} edit --editors NAME --datasets {report.target}", soft_wrap=True)
 
 
 def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
@@ -102,7 +102,7 @@ def _next_check(missing: "MissingChecks", report: "ReleaseReport", command_line:
     settle = " --adjudication rater" if report.verifiers > 1 else ""
     return [
         f"Next: let {people} check each item of '{missing.dataset}'{third and f' ({third})'}:",
-        f"  {command_line} campaign create {name} --kind check --dataset {quote(missing.dataset)}"
+        f"  {command_line} campaign create {name} --kind check --datasets {quote(missing.dataset)}"
         f" --raters-per-unit {report.verifiers}{settle}",
         f"  {command_line} campaign invite {name} --name NAME",
         f"  {command_line} serve",

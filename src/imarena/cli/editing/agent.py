@@ -28,7 +28,9 @@ def command(
         "agent-output.png"
     ),
     judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
-    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full.")] = "full",
+    stages: Annotated[
+        str, typer.Option("--stages", metavar="<none|understand|plan|full>", help="How many of the agent's stages run.")
+    ] = "full",
     steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="Maximum number of edits (T in the paper).")] = 4,
     best_of: Annotated[
         int, typer.Option("--best-of", min=0, max=999, help="Baseline: the best of N edits instead of the agent.")
@@ -132,7 +134,7 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
         yield f"{choice['result']}; not checked: {unchecked}. Look at the image yourself."
 
 
-def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _chosen_edit(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the edit that made the chosen image."""
     last = _choice_step(steps)
     edits = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
@@ -166,7 +168,7 @@ def _edited(step: Mapping[str, Any]) -> str:
 
 
 def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
-    edit = _chosen(steps)
+    edit = _chosen_edit(steps)
     if edit is None:
         return "chosen: none of the edits"
     scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]

@@ -27,7 +27,7 @@ _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.
 def command(
     context: typer.Context,
     editor: Annotated[
-        list[str] | None, typer.Option("--editor", "-e", help="The editor; repeatable. --list prints all.")
+        list[str] | None, typer.Option("--editors", "-e", help="The editor; repeatable. --list prints all.")
     ] = None,
     datasets: Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets.")] = None,
     tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
@@ -39,11 +39,15 @@ def command(
         str,
         typer.Option(
             "--connector",
-            help="Complex mode: how instructions become one: concatenate, shuffle, sequential or keep-unchanged.",
+            metavar="<concatenate|shuffle|sequential|keep-unchanged>",
+            help="Complex mode: how several instructions become one.",
         ),
     ] = "concatenate",
     levels: Annotated[
-        str, typer.Option("--levels", help="Complex mode: last (all instructions) or all (the first 1, 2, 3, ...).")
+        str,
+        typer.Option(
+            "--levels", metavar="<last|all>", help="Complex mode: all instructions, or the first 1, 2, 3, ... of them."
+        ),
     ] = "last",
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs per item; each has the next seed.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,
@@ -86,7 +90,7 @@ def command(
         _check(context, check, option)
     with session_workspace(context) as workspace:
         if not editor:
-            raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
+            raise UserError("No editor was named.", hint="Name one with --editors NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
         editors = wire_editors(
             workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget
@@ -203,13 +207,13 @@ def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, s
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.questions.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import check_path, finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 
-    options = parse_option_values(parse_pairs(option))
+    path, options = check_path(path, "edit"), parse_option_values(parse_pairs(option))
     with redirect_stdout(sys.stderr):  # output of the editor
-        check = check_editor(path.removeprefix("function:"), options)
+        check = check_editor(path, options)
     finish_check(context, check)
 
 

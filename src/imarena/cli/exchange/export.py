@@ -8,9 +8,10 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import parse_pairs
-from imarena.core import UserError, counted, skip_causes
+from imarena.core import UnknownName, UserError, counted, skip_causes, suggestion
 
 SCORES = "scores"
+_SPREADSHEETS = ("csv", "tsv", "excel", "xlsx")
 
 
 def command(
@@ -33,6 +34,14 @@ def command(
     from imarena.datasets import WRITERS
     from imarena.workflows.exchange import export_records
 
+    if format_name not in WRITERS:
+        known = f"Formats: {', '.join(WRITERS)}, {SCORES}."
+        if format_name.lower() in _SPREADSHEETS:
+            known += (
+                f" CSV files: `export table DIR` (items, outputs, votes) or `export {SCORES} FILE.csv` (judgments)."
+            )
+        hint = suggestion(format_name, [*WRITERS, SCORES], known)
+        raise UnknownName(f"There is no export format called '{format_name}'.", hint=hint)
     write = WRITERS.get(format_name)
     with session_workspace(context) as workspace, progress_bars("export") as tell:
         skips = export_records(workspace, write, directory, options=parse_pairs(option), progress=tell)

@@ -106,6 +106,8 @@ def _show(console: Console, report: ImportReport) -> None:
         summary = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
         if summary:
             console.print(f"{title}: {summary}")
+    for name, number in sorted(report.datasets.items()):
+        console.print(f"data set '{name}': {counted(number, 'item')}", markup=False)
     for warning in sentences(report.notices)[:_WARNINGS_SHOWN]:
         console.print(f"[yellow]warning:[/] {escape(warning)}", markup=True)
     if not report.new and not report.same:

@@ -6,8 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import LatexTables
-from imarena.cli.pvc.pairs import Datasets
+from imarena.cli.options import Datasets, LatexTables
 
 if TYPE_CHECKING:
     from imarena.reports.tables import Table

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.console import Exit, emit, print_causes, session, session_workspace, show_names, stderr, warn
-from imarena.cli.options import BaseUrl, Editors, ExecutorOption, MaxCost, parse_pairs
+from imarena.cli.options import BaseUrl, Datasets, Editors, ExecutorOption, MaxCost, Tasks, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
 
@@ -38,8 +38,6 @@ Model = Annotated[
     typer.Option("--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."),
 ]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
-Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
-Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session_workspace
-from imarena.cli.options import BaseUrl, MaxCost
+from imarena.cli.options import BaseUrl, Datasets, MaxCost, Tasks
 from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def command(
     base_url: BaseUrl = None,
     model: judging_options.Model = "",
     api_key_env: judging_options.ApiKeyEnv = None,
-    datasets: judging_options.Datasets = None,
-    tasks: judging_options.Tasks = None,
+    datasets: Datasets = None,
+    tasks: Tasks = None,
     concurrency: judging_options.Concurrency = None,
     max_cost_usd: MaxCost = None,
     option: judging_options.Option = None,

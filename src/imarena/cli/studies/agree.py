@@ -19,7 +19,10 @@ def command(
             "--from", help="Ratings: unit, rater, value; votes: item, left, right, winner, rater; or an exported table."
         ),
     ] = None,
-    what: Annotated[str, typer.Option("--what", help="Workspace: ratings, votes (on pairs), or all.")] = "all",
+    what: Annotated[
+        str,
+        typer.Option("--what", metavar="<ratings|votes|all>", help="Which answers of a workspace; votes are on pairs."),
+    ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     only: Only = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
@@ -27,7 +30,7 @@ def command(
         bool, typer.Option("--leave-one-out", help="Compare each rater with the mean of the others.")
     ] = False,
     average: Annotated[
-        str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
+        str, typer.Option("--average", metavar="<fisher|plain|paper-compat>", help="How correlations are averaged.")
     ] = "fisher",
     rater_pairs: Annotated[bool, typer.Option("--rater-pairs", help="Cohen's kappa of every two raters.")] = False,
     rounds: UnitRounds = ROUNDS,

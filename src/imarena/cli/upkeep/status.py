@@ -72,6 +72,8 @@ def _tables(summary: WorkspaceStatus) -> list[Table]:
         tables.append(_counts("votes by rater", summary.votes))
     if summary.missing:
         tables.append(_counts("failed: the command that asked retries them", summary.missing))
+    if summary.imported_failures:
+        tables.append(_counts("failed before the import: not retried", summary.imported_failures))
     return tables
 
 

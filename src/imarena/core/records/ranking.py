@@ -36,8 +36,8 @@ def never_met_groups(notices: Iterable[Notice], models: Sequence[str]) -> tuple[
 
     Ratings of different groups cannot be compared, so ranks and everything made from ranks hold within a group.
     """
-    named: Any = next((one.values.get("models") for one in notices if one.code == "groups_never_met"), None)
-    groups = [frozenset(group) for group in named or (models,)]
+    group_names: Any = next((note.values.get("models") for note in notices if note.code == "groups_never_met"), None)
+    groups = [frozenset(group) for group in group_names or (models,)]
     parts = (tuple(model for model in models if model in group) for group in groups)
     return tuple(sorted((part for part in parts if part), key=lambda part: -len(part)))
 
@@ -70,8 +70,8 @@ class Ranking(Record):
         """Convert boards from before notices, which hold sentences; JSON that we wrote holds both."""
         if not isinstance(values, dict) or "warnings" not in values:
             return values
-        rest = {name: value for name, value in values.items() if name != "warnings"}
-        return rest if rest.get("notices") else {**rest, "notices": notices_from_texts(values["warnings"])}
+        fields = {name: value for name, value in values.items() if name != "warnings"}
+        return fields if fields.get("notices") else {**fields, "notices": notices_from_texts(values["warnings"])}
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -83,6 +83,13 @@ class Ranking(Record):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups of models that never met each other, as in `never_met_groups`; usually one group of all models."""
         return never_met_groups(self.notices, [standing.model for standing in self.models])
+
+    def units_of(self, model: str) -> int | None:
+        """How many items, battles or raters were resampled in the group of this model; None if none were."""
+        units, each = self.settings.get("units"), self.details.get("group_units")
+        found = next((at for at, group in enumerate(self.groups) if model in group), 0)
+        chosen = each[found] if isinstance(each, list) and found < len(each) and units is not None else units
+        return chosen if isinstance(chosen, int) else None
 
     @cached_property
     def ranking_id(self) -> str:

@@ -51,8 +51,8 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     for vote in archive.records(Vote):
         if vote.item_id in rows:
             left_out[NO_VOTES] += 1
-    for (what, why), count in sorted(left_out.items()):
-        yield Skip(what, "", f"{count} left out: {why}", by_format=(what, why) in NO_PLACE)
+    for (name, why), count in sorted(left_out.items()):
+        yield Skip(name, "", f"{count} left out: {why}", by_format=(name, why) in NO_PLACE)
 
 
 def _dataset(archive: Archive, name: str | None) -> str:

@@ -99,8 +99,7 @@ def _inside(path: Path, subset_name: str | None) -> list[Subset]:
         return [Subset(subset_name or names[1], tables=[path])]
     depth = names.index("pk_logs") if "pk_logs" in names[:4] else 0
     if path.is_file():
-        log = path.suffix == ".jsonl"
-        return [Subset(subset_name or names[depth + 1], logs=[path])] if log else []
+        return [Subset(subset_name or names[depth + 1], logs=[path])] if path.suffix == ".jsonl" else []
     if names[0] == "models":
         return [Subset(subset_name or names[1], models=[path])]
     if names[0] == "pk_logs":
@@ -197,18 +196,18 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 def _read_model(
     directory: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
-    chosen: dict[int, Path] = {}
+    images: dict[int, Path] = {}
     for path in sorted(directory.iterdir(), key=_preference):
         digits = _DIGITS.match(path.name)
         name = folder.name(path)
         if path.suffix.lower() not in _SUFFIXES or digits is None:
             yield Skip(name, "", "not an image named by its index")
-        elif int(digits[0]) in chosen:
-            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the image for index {int(digits[0])}")
+        elif int(digits[0]) in images:
+            yield Skip(name, "", f"{images[int(digits[0])].name} is the image for index {int(digits[0])}")
         else:
-            chosen[int(digits[0])] = path
+            images[int(digits[0])] = path
     described = shelf.is_described(f"{subset}/")
-    for index, path in sorted(chosen.items()):
+    for index, path in sorted(images.items()):
         name, key = folder.name(path), f"{subset}/{index}"
         item_id = shelf.item_id(key)
         if item_id is None:
@@ -224,7 +223,7 @@ def _read_model(
                 item_id=item_id,
                 editor=model,
                 image=image,
-                origin=Origin(source=SOURCE, file=name, row=_key(key, model)),
+                origin=Origin(source=SOURCE, file=name, row=canonical_json([key, model])),
             )
         except BAD_ROW as error:
             yield Skip(name, "", one_line(error))
@@ -235,7 +234,3 @@ def _read_model(
 def _preference(path: Path) -> tuple[int, str]:
     suffix = path.suffix.lower()
     return (_SUFFIXES.index(suffix) if suffix in _SUFFIXES else len(_SUFFIXES), path.name)
-
-
-def _key(key: str, model: str) -> str:
-    return canonical_json([key, model])

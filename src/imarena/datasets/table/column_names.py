@@ -109,10 +109,10 @@ class ColumnNames:
 
     def rename(self, row: Mapping[str, object]) -> dict[str, object]:
         """A row with our names; columns that are replaced by another one are left out."""
-        used = set(self.theirs.values())
+        replaced = set(self.theirs.values())
         renamed = {ours: row[theirs] for ours, theirs in self.theirs.items() if theirs in row}
         for column, value in row.items():
-            if column in used:
+            if column in replaced:
                 continue
             if column in self.theirs:
                 self.drop(column, f"--columns takes it from {self.theirs[column]}")
@@ -143,5 +143,7 @@ class ColumnNames:
             code="columns_unused",
             values={"file": name, "kept": [*extra], "dropped": {**self.dropped}, "clashing": [*clashing]},
         )
-        no_source = [] if self.with_source else [Notice(code="no_source_column", values={"file": name})]
-        return [unused, *no_source]
+        if self.with_source:
+            return [unused]
+        usual = next((column for column in _USUAL["source"] if column in (*extra, *self.dropped)), "NAME")
+        return [unused, Notice(code="no_source_column", values={"file": name, "usual": usual})]

@@ -102,8 +102,7 @@ class _Export:
             table = csv.DictWriter(file, [*header, "language", "provenance"], restval="")
             table.writeheader()
             for item in self._items():
-                reason = _unfit_item(item)
-                row = reason or self._item_row(item)
+                row = _unfit_item(item) or self._item_row(item)
                 if isinstance(row, str):
                     yield Skip("items.csv", f"item {item.key}", row)
                     continue
@@ -183,9 +182,9 @@ class _Export:
 
     def votes(self) -> Iterator[Skip]:
         uncounted = self._archive.uncounted_votes()
-        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
-        live = [vote for vote in mine if vote.vote_id not in uncounted]
-        reasons = Counter(uncounted[vote.vote_id] for vote in mine if vote.vote_id in uncounted)
+        votes = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
+        live = [vote for vote in votes if vote.vote_id not in uncounted]
+        reasons = Counter(uncounted[vote.vote_id] for vote in votes if vote.vote_id in uncounted)
         for reason, number in sorted(reasons.items()):
             if reason not in _REPLACED:
                 yield Skip("votes", "", f"{counted(number, 'vote')} ({reason}): it would count like any other here")

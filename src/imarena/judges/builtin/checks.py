@@ -72,7 +72,7 @@ def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
     return RuleResult(done, trust, "sees that something changed in one place, not what it is", evidence)
 
 
-_SEEN = 0.001
+_LEAST_SHARE = 0.001
 """Smallest share of the image in the target's colour for the target to count as present."""
 # A visible change is weaker evidence for a new pose or an instruction not understood than for a new object.
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
@@ -86,7 +86,7 @@ def target_score(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
         return 1.0
     difference = scene.difference
     pointed = is_named(difference.source, edit.old_colours[0])
-    if pointed.mean() < _SEEN:
+    if pointed.mean() < _LEAST_SHARE:
         return 1.0
     inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
     reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))

@@ -76,8 +76,8 @@ def change_contrast(before: Floats, change: Floats) -> float:
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
     """All evidence about the objects that the edit names, by question."""
-    alike = {} if scene.likeness is None else likeness_gains(edit, scene.difference, scene.likeness)
-    return {**_pixel_evidence(edit, scene), **_detector_evidence(edit, scene), **alike}
+    gains = {} if scene.likeness is None else likeness_gains(edit, scene.difference, scene.likeness)
+    return {**_pixel_evidence(edit, scene), **_detector_evidence(edit, scene), **gains}
 
 
 def _pixel_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:

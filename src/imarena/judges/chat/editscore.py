@@ -57,13 +57,13 @@ def read_passes(replies: Mapping[str, str], passes: int) -> Verdict:
         for number in range(passes)
     ]
     scores = [verdict.score for verdict in verdicts if verdict.score is not None]
-    each: list[JsonValue] = list(scores)
+    pass_scores: list[JsonValue] = list(scores)
     return Verdict(
         status=Status.OK,
         score=fmean(scores),
         scores={name: fmean(verdict.scores[name] for verdict in verdicts) for name in verdicts[0].scores},
         reasons={
-            "passes": each,
+            "passes": pass_scores,
             "semantic": verdicts[0].reasons["semantic"],
             "quality": verdicts[0].reasons["quality"],
         },

@@ -52,8 +52,7 @@ def rescale_rating(rating: float) -> float:
 
 def read_four_scores(text: str) -> Verdict:
     """Read a reply as four scores on 0 to 1 and their mean; `reasons` keeps the 1-to-5 marks. Raises `Unreadable`."""
-    fields = read_object(text)
-    ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
+    ratings = read_marks(read_object(text), CRITERIA, LOWEST, HIGHEST, whole=True)
     scores = {name: rescale_rating(rating) for name, rating in ratings.items()}
     marks: dict[str, JsonValue] = dict(ratings)
     return Verdict(

@@ -116,8 +116,8 @@ class ChatJudge:
         )
         for name, answer in answers.items():
             if answer.status is not Status.OK:
-                where = f"{name}: " if len(questions) > 1 else ""
-                return replace(asked_verdict, status=answer.status, error=f"{where}{answer.error}")
+                prefix = f"{name}: " if len(questions) > 1 else ""
+                return replace(asked_verdict, status=answer.status, error=f"{prefix}{answer.error}")
         verdict = self.reread(raw)
         return replace(
             verdict,

@@ -10,7 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name
+from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name, validation_problem
 from imarena.core.records import JsonDict, Noun
 
 ImageSlot = Literal["source", "reference", "left", "right"]
@@ -152,8 +152,12 @@ def read_prompt(text: str, name: str) -> Prompt:
     """Parse and validate a prompt file; an error names the place of the mistake."""
     try:
         return Prompt.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+    except yaml.YAMLError as error:
         raise UserError(f"The prompt file {name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+    except ValidationError as error:
+        problem = validation_problem(error, Prompt)
+        hint = f"{problem.hint} See docs/guide/judges.md.".strip()
+        raise UserError(f"The prompt file {name} is not valid: {problem.text}.", hint=hint) from error
 
 
 # ---------------------------------------------------------------- rendering
@@ -189,8 +193,7 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
         for number, picture in enumerate(pictures, start=1):
             counted = f" {number} of {len(pictures)}" if len(pictures) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
-    system = f"{fill(prompt.system)}\n\n{injection_guard()}"
-    return RenderedPrompt(system, tuple(parts), prompt.output)
+    return RenderedPrompt(f"{fill(prompt.system)}\n\n{injection_guard()}", tuple(parts), prompt.output)
 
 
 def slot_pictures(exhibit: Exhibit, slot: ImageSlot) -> tuple[bytes, ...]:

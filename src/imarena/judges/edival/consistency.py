@@ -61,11 +61,11 @@ def content_consistency(
     for name in turn.unchanged:
         boxes = base_boxes(kit, plan, name, base)
         pairs = [_compare(kit, base, now, {"box": list(box)}, [box], inside=True) for box in boxes]
-        alike = [likeness for likeness, _ in pairs if likeness is not None]
-        if not alike:
+        likenesses = [likeness for likeness, _ in pairs if likeness is not None]
+        if not likenesses:
             not_found.append(name)
             continue
-        by_object[name] = float(np.mean(alike))
+        by_object[name] = float(np.mean(likenesses))
         l1.append(float(np.mean([closeness for _, closeness in pairs if closeness is not None])))
     return ContentConsistency(
         background[0],

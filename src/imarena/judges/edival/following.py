@@ -134,8 +134,7 @@ def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: fl
     detections: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
     for box in plan_boxes(kit, plan, name)[:1]:
-        rounded = [round(end, 4) for end in box]
-        params: dict[str, Any] = {"box": rounded}
+        params: dict[str, Any] = {"box": [round(end, 4) for end in box]}
 
         def search(box: ShareBox = box) -> dict[str, Any]:
             return {
@@ -299,4 +298,4 @@ async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[Te
         rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
         evidence = kit.ledger.note(evidence, {"lines": rows})
     stored: Any = evidence.value
-    return tuple(TextLine(str(text), float(sure), tuple(where)) for text, sure, where in stored["lines"])
+    return tuple(TextLine(str(text), float(sure), tuple(corners)) for text, sure, corners in stored["lines"])

@@ -113,7 +113,7 @@ class EdiValJudge:
             score, success, why = followed.score, followed.success, followed.why
         if dimension in ("overall", "consistency"):
             content = content_consistency(kit, planned.plan, planned.turn, images[0], output)
-            scores |= _named(
+            scores |= _without_none(
                 {
                     "consistency": content.score, "background": content.background, "objects": content.objects,
                     "l1": content.l1, "background_l1": content.background_l1, "objects_l1": content.objects_l1,
@@ -179,7 +179,7 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
         score = None if None in passed else float(np.mean([bool(result) for result in passed]))
     undecided = [edit for edit in edits if not edit.decision.decided]
     why = "" if not undecided else f"{undecided[0].turn.type}: {undecided[0].decision.reason}"
-    scores = _named(
+    scores = _without_none(
         {
             "instruction_following": None if marginal is None else float(marginal),
             "image_success": None if success is None else float(success),
@@ -224,7 +224,7 @@ def _luminance(pixels: Pixels) -> JsonDict:
     return {"luminance_mean": round(mean, 4), **quantiles}
 
 
-def _named(figures: Mapping[str, float | None]) -> dict[str, float]:
+def _without_none(figures: Mapping[str, float | None]) -> dict[str, float]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 

@@ -43,21 +43,21 @@ class ColourAnswers:
         return None
 
 
-def _named(colour: str) -> int | None:
+def _colour_index(colour: str) -> int | None:
     words = [word for word in colour.lower().replace("-", " ").split() if word in lexicon().colours]
     return BASIC_COLOURS.index(basic_colour(words[-1])) if words else None
 
 
 def _recoloured(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-    colour = _named(question.value)
+    colour = _colour_index(question.value)
     if colour is None or question.box is None:
         return None
-    now = _share(_part(after, question.box), colour)
-    then = _share(_part(before, question.before_box or question.box), colour)
+    now = _share(_crop(after, question.box), colour)
+    then = _share(_crop(before, question.before_box or question.box), colour)
     return now >= _COLOUR_SHARE and now - then >= _COLOUR_GAIN
 
 
-def _part(pixels: Pixels, box: ShareBox) -> Pixels:
+def _crop(pixels: Pixels, box: ShareBox) -> Pixels:
     height, width = pixels.shape[:2]
     left, top = int(box[0] * width), int(box[1] * height)
     right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
@@ -87,7 +87,7 @@ def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> b
     if not _other_place(now, then, behind):
         return False
     names = basic_names(now / np.float32(255))[behind]
-    colour = _named(question.value)
+    colour = _colour_index(question.value)
     if colour is not None:
         return float((names == colour).mean()) >= _CHANGED_SHARE
     for word in question.value.lower().split():

@@ -135,7 +135,7 @@ def subject_add(
         return Decision(None, "object_unknown_to_detector")
     if position is None:
         return Decision(True, "new_object_found")
-    return _placed(after, reference or (), position, tolerances or Tolerances())
+    return _compare_centres(after, reference or (), position, tolerances or Tolerances())
 
 
 def position_change(
@@ -154,10 +154,10 @@ def position_change(
         return Decision(None, "object_unknown_to_detector")
     if len(after) > len(before):
         return Decision(False, "more_objects_than_before")
-    return _placed(after, reference, position, tolerances or Tolerances())
+    return _compare_centres(after, reference, position, tolerances or Tolerances())
 
 
-def _placed(
+def _compare_centres(
     moved: Sequence[Detection], reference: Sequence[Detection], position: PositionName, tolerances: Tolerances
 ) -> Decision:
     """Compare the centres of the best box of each."""

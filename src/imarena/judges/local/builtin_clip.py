@@ -18,7 +18,7 @@ from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, clip_embedder, model_folder, model_label, weights_sha256
 
 _FEATURE = "The judge 'builtin-clip'"
-_KEPT = 512
+_CACHE_SIZE = 512
 """Number of cached features; all outputs of an item share those of the source and the text."""
 
 
@@ -51,7 +51,7 @@ class BuiltinClipJudge(BuiltinJudge):
     def _features(self) -> Callable[[str | tuple[bytes, int, int]], NDArray[np.float32]]:
         embed = clip_embedder(self._folder, self._device, _FEATURE)
 
-        @lru_cache(maxsize=_KEPT)
+        @lru_cache(maxsize=_CACHE_SIZE)
         def features(content: str | tuple[bytes, int, int]) -> NDArray[np.float32]:
             if isinstance(content, str):
                 return embed(content)

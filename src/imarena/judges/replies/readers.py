@@ -94,11 +94,11 @@ def _fits(judge: Judge, name: str, recorded: JsonDict, recorded_questions: Any) 
         and isinstance(questions, dict)
         and set(recorded_questions) != set(questions)
     ):
-        return None, f"it was asked {_listed(recorded_questions)}; this version's reader knows {_listed(questions)}"
+        return None, f"it was asked {_names(recorded_questions)}; this version's reader knows {_names(questions)}"
     return reader, ""
 
 
-def _listed(questions: JsonDict) -> str:
+def _names(questions: JsonDict) -> str:
     names = sorted(questions)
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 

@@ -40,8 +40,7 @@ def _compared(text: str) -> Outcome | None:
         return None
     if match[2] == "=":
         return Outcome.TIE
-    first_wins = match[2].startswith(">")
-    return Outcome.LEFT if (match[1] == "a") == first_wins else Outcome.RIGHT
+    return Outcome.LEFT if (match[1] == "a") == match[2].startswith(">") else Outcome.RIGHT
 
 
 def _label(text: str, table: WordTable) -> Outcome | None:

@@ -17,9 +17,9 @@ from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.pairs import draw_leads, meeting_count, share_above
 from imarena.ranking.boards.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.ranking.likelihood.pair_counts import counts_by_pair, tally_models
-from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
+from imarena.ranking.likelihood.separation import LOST_ALL, ONE_SIDED, WON_ALL
 from imarena.ranking.options import Options
-from imarena.ranking.resample import TOO_NARROW
+from imarena.ranking.resample import TOO_NARROW, group_units, narrow_group_notices
 from imarena.stats import battles_needed, elo_of, win_rate
 from imarena.tables import row_slices
 
@@ -90,6 +90,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         for i in order
     )
     covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
+    units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
     return Ranking(
         method=options.method,
         settings=result.settings,
@@ -99,6 +100,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             *_data_notices(battles),
             *result.notices,
             *intervals.notices,
+            *narrow_group_notices(units, result.settings),
             *_coverage_notice(battles.models, coverage),
         ),
         models=standings,
@@ -107,6 +109,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             **result.details,
             **_details(battles, replace(result, unbounded=unbounded), options, order, groups),
             **({} if above is None else {"surely_above": _named_pairs(battles, above)}),
+            **({"group_units": list(units)} if units else {}),
         },
     )
 
@@ -155,10 +158,12 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
 
 def _details(battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups) -> JsonDict:
     theta = result.ratings / options.per_log
-    rates = pairs.average_win_rate(theta)
-    centre = result.ratings if result.centred else None
+    rates = pairs.average_win_rate(theta, groups)
+    centre, of = result.ratings if result.centred else None, _group_of(groups, len(order))
     details: JsonDict = {
-        "average_win_rate_top10": {battles.models[i]: float(rates[i]) for i in order},
+        "average_win_rate_top10": {
+            battles.models[i]: float(rates[i]) if np.isfinite(rates[i]) else None for i in order
+        },
         "stability": {
             "accuracy": stability.human_accuracy(result.ratings, battles),
             "accuracy_battles": len(battles.of_people),
@@ -169,7 +174,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any, gro
         },
     }
     if len(order) <= MATRIX_LIMIT:
-        ties_apart, of = options.method == "davidson", _group_of(groups, len(order))
+        ties_apart = options.method == "davidson"
         details["neighbours"] = [
             line
             for number in range(len(groups))
@@ -192,8 +197,6 @@ def _details(battles: Battles, result: Result, options: Options, order: Any, gro
         }
         if result.draws is not None:
             tables["probability_above"] = pairs.superiority(result.draws, centre)
-            of = _group_of(groups, len(order))
-            tables["probability_above"][of[:, None] != of[None, :]] = np.nan  # only the prior compares groups
             difference, low, high = pairs.differences(result.ratings, result.draws, options.level, centre)
             # draws of unbounded models come from the prior, and a model without variation has no interval to compare
             absent = _without_interval(result, options.level)
@@ -206,9 +209,11 @@ def _details(battles: Battles, result: Result, options: Options, order: Any, gro
             if exact is not None and not absent[0, 1]:
                 (low[0, 1], high[0, 1]), (high[1, 0], low[1, 0]) = exact, (-exact[0], -exact[1])
             tables.update({"difference": difference, "difference_low": low, "difference_high": high})
+        for table in tables.values():  # groups that never met have separate scales
+            table[of[:, None] != of[None, :]] = np.nan
         details["pairs"] = {
             "models": [battles.models[i] for i in order],
-            **{k: _listed(v, order) for k, v in tables.items()},
+            **{k: _nested_lists(v, order) for k, v in tables.items()},
         }
     return details
 
@@ -217,8 +222,8 @@ def _without_interval(result: Result, level: float) -> NDArray[np.bool_]:
     """(m, m) True for pairs of models whose difference the data do not bound."""
     loose = np.isin(np.arange(result.ratings.size), [*result.unbounded, *_still(result, level)])
     absent: NDArray[np.bool_] = loose[:, None] | loose[None, :]
-    if result.blocks is not None:  # the prior decides a group's position, but not the differences within it
-        grouped = [model for model, reason in result.unbounded.items() if reason in GROUPED]
+    if result.blocks is not None:  # the prior decides a block's position, but not the differences within it
+        grouped = [model for model, reason in result.unbounded.items() if reason == ONE_SIDED]
         group = np.where(np.isin(np.arange(loose.size), grouped), result.blocks, -1)
         absent &= (group[:, None] != group[None, :]) | (group < 0)[:, None]
     return absent
@@ -239,7 +244,7 @@ def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...]
     return tuple(tuple(row) for row in np.atleast_2d(table)[np.ix_(order, order)].tolist())
 
 
-def _listed(table: FloatArray, order: Any) -> Any:
+def _nested_lists(table: FloatArray, order: Any) -> Any:
     """Nested lists in the board's order, rounded to the nine digits that are meaningful; NaN becomes None."""
     rows = np.round(table[np.ix_(order, order)], 9).tolist()
     return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
@@ -298,7 +303,7 @@ def neighbours(
                 "difference": lead * per_log,
                 "probability_above": None if draws is None else _above(above, below, draws, centre),
                 "battles_met": meeting_count(battles, above, below),
-                "battles_to_separate": _needed(lead, tie_rate, ties_apart),
+                "battles_to_separate": _battles_needed(lead, tie_rate, ties_apart),
             }
         )
     return pairs
@@ -309,7 +314,7 @@ def _above(above: int, below: int, draws: FloatArray, centre: FloatArray | None)
     return float(share_above(draw_leads(0, draws[:, pair], None if centre is None else centre[pair]))[1])
 
 
-def _needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
+def _battles_needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
     """Battles needed to separate two models; None for equal models, and if there are only ties."""
     elo = round(lead * 400 / math.log(10), 6)
     if elo == 0 or tie_rate >= 1:

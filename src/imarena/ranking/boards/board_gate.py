@@ -11,7 +11,7 @@ from imarena.core.records import JsonDict, Ranking
 from imarena.ranking.boards.board import MATRIX_LIMIT
 from imarena.ranking.boards.intervals import FIXED
 from imarena.ranking.boards.sweeps import least_lead
-from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
+from imarena.ranking.likelihood.separation import LOST_ALL, ONE_SIDED, WON_ALL
 from imarena.stats import GateOutcome, GateResult, units_to_differ
 
 _BELOW = " below "
@@ -66,6 +66,9 @@ def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
     if model is None or other is None:
         missing = rule.other if model else rule.model
         return _result(ranking, rule, "undecided", reason=Notice(code="gate_not_on_board", values={"model": missing}))
+    if not any({rule.model, rule.other} <= {*group} for group in ranking.groups):
+        values: JsonDict = {"model": rule.model, "other": rule.other}
+        return _result(ranking, rule, "undecided", reason=Notice(code="gate_never_met", values=values))
     difference = model.rating - other.rating
     if ends := _sweep_ends(ranking, model, other):
         low, high = ends
@@ -74,8 +77,8 @@ def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
     if _unbounded_above(model, other):
         return _result(ranking, rule, "passed")
     low, high = _ends(ranking, rule)
-    one_group = high is not None and model.note in GROUPED and other.note in GROUPED
-    reason = None if one_group else _unsupported(model, other)
+    one_block = high is not None and model.note == other.note == ONE_SIDED
+    reason = None if one_block else _unsupported(model, other)
     if reason is None and high is None:
         reason = _no_interval(ranking, rule)
     if reason is None and high is not None and high < 0:
@@ -134,7 +137,7 @@ def _no_interval(ranking: Ranking, rule: BelowRule) -> Notice:
 
 def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
     """Why an interval below 0 is not evidence: with so few items, resampled intervals are narrower than any test's."""
-    units, minimum = ranking.settings.get("units"), units_to_differ(_level(ranking))
+    units, minimum = ranking.units_of(rule.model), units_to_differ(_level(ranking))
     if not isinstance(units, int) or units >= minimum:
         return None
     values: JsonDict = {"model": rule.model, "other": rule.other, "units": units, "needed": minimum}

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, IntArray, UserError
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
@@ -15,6 +16,8 @@ from imarena.ranking.boards.pairs import percentile_ends
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
+from imarena.ranking.likelihood.separation import islands_of, never_met_notices
 from imarena.ranking.options import Options
 
 LEAST_DRAWS = 1000
@@ -28,6 +31,8 @@ class JudgeScale:
 
     means: FloatArray
     gap: float
+    met: tuple[IntArray, IntArray] | None = None
+    """Pairs of models that the judge scored on one item: they are on one scale, also without battles."""
 
 
 def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None = None) -> tuple[Battles, Result]:
@@ -38,7 +43,7 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
             "There are no votes: nothing corrects the judge.", hint="Give source: human or judge, and people's battles."
         )
     within, levels, how = _judge_view(battles, human, judge)
-    votes = _part(battles, human)
+    votes = _filter(battles, human)
     # Uneven weights are worth fewer votes (Kish 1965); counting all votes would make intervals too short.
     weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
     ballot = VoteBatch(
@@ -51,12 +56,28 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
     )
     posterior = fit_corrected(ballot)
     draws = draw_boards(ballot, posterior, max(options.rounds, LEAST_DRAWS), seed=options.seed)
-    return votes, _result(posterior, draws, options, how)
+    island = _islands(battles, judge)
+    return votes, _result(posterior, draws, options, how, island, never_met_notices(island, battles.models))
 
 
-def _result(posterior: Posterior, strengths: FloatArray, options: Options, how: str) -> Result:
-    ratings = options.centre + options.per_log * (posterior.theta[0] - posterior.theta[0].mean())
-    draws = options.centre + options.per_log * (strengths - strengths.mean(axis=1, keepdims=True))
+def _islands(battles: Battles, judge: JudgeScale | None) -> IntArray:
+    """(m,) the group of each model: neither a battle nor the judge's scores of one item compare two groups."""
+    cells = counts_by_pair(battles)
+    left, right = (cells.left, cells.right) if judge is None or judge.met is None else judge.met
+    return islands_of(np.concatenate([cells.left, left]), np.concatenate([cells.right, right]), len(battles.models))
+
+
+def _centred(theta: FloatArray, island: IntArray) -> FloatArray:
+    """Strengths (R, m) minus the mean of each group."""
+    mean = np.stack([theta[:, island == one].mean(axis=1) for one in range(int(island.max()) + 1)], axis=1)
+    return np.asarray(theta - mean[:, island])
+
+
+def _result(
+    posterior: Posterior, drawn: FloatArray, options: Options, how: str, island: IntArray, notices: list[Notice]
+) -> Result:
+    ratings = options.centre + options.per_log * _centred(posterior.theta, island)[0]
+    draws = options.centre + options.per_log * _centred(drawn, island)
     written = {"ties": "half a win each", "interval": "posterior", "judge_scores": how}
     unused = {"anchors", "cluster", "dimension_weight", "position"}
     unused |= {"rounds"} if options.rounds <= LEAST_DRAWS else set()
@@ -69,7 +90,8 @@ def _result(posterior: Posterior, strengths: FloatArray, options: Options, how: 
         "bias": [float(value) for value in posterior.coefficients[0, 2:]],
     }
     low, high = percentile_ends(draws, options.level)  # ratings have another prior and may lie outside
-    return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
+    ends = (np.minimum(low, ratings), np.maximum(high, ratings))
+    return Result(ratings, draws, settings, details, tuple(notices), interval=ends)
 
 
 def _judge_view(
@@ -101,10 +123,10 @@ def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArr
             "There is no judge to correct: no battle has scores, and none is a judge's.",
             hint="Give score_left and score_right, or battles with source judge; or use --method bt.",
         )
-    m, judged = len(battles.models), ~human
+    m, by_judge = len(battles.models), ~human
     left, right = np.triu_indices(m, 1)
-    key = battles.left[judged].astype(np.int64) * m + battles.right[judged]
-    points = battles.points[judged]
+    key = battles.left[by_judge].astype(np.int64) * m + battles.right[by_judge]
+    points = battles.points[by_judge]
     table = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
     won = np.asarray(table, np.float64)
     theta = fit_calibrated(left, right, won[left, right][None, :, None], won[right, left][None, :, None], np.ones(1), m)
@@ -143,11 +165,10 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
     model = unique % m
     counts = np.bincount(model, minlength=m)
     sums = np.bincount(model, values[scored][first], m)
-    overall = float(values[scored].mean())
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), float(values[scored].mean())))
 
 
-def _part(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
+def _filter(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
     if mask.all():
         return battles
 

@@ -49,10 +49,10 @@ def rank(
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
         "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
-    chosen = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
+    settings = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
     ranking = rank_table(
-        table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
+        table, settings, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
     )
     return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
@@ -104,8 +104,7 @@ def rank_table(
     the table's items with an output of the model. `all_votes`: see `encode_battles`.
     """
     reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
-    prepared = _prepare(table, options, reading, known_coverage)
-    return _rank_prepared(prepared, options, resume, scope)
+    return _rank_prepared(_prepare(table, options, reading, known_coverage), options, resume, scope)
 
 
 @dataclass(frozen=True)
@@ -209,8 +208,8 @@ def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
 
     kind = TABLE_KINDS["battles"]
     sided = [f"{name}_{side}" for name in covariates for side in ("left", "right")]
-    used = kind.known_text | kind.known_numbers | {*covariates, *sided}
-    return table.select([name for name in table.column_names if name in used])
+    columns = kind.known_text | kind.known_numbers | {*covariates, *sided}
+    return table.select([name for name in table.column_names if name in columns])
 
 
 def _release_memory() -> None:
@@ -364,4 +363,6 @@ def _state(resume: Ranking | None, options: Options) -> EloState:
     if isinstance(state, dict) and isinstance(state.get("ratings"), dict):
         ratings = {str(model): float(value) for model, value in state["ratings"].items()}  # type: ignore[union-attr,arg-type]
     before = state.get("battles") if isinstance(state, dict) else None
-    return EloState(ratings, int(before) if isinstance(before, int) else resume.n_battles)
+    groups: Any = state.get("groups") if isinstance(state, dict) else None
+    apart = tuple(tuple(str(model) for model in group) for group in groups or ())
+    return EloState(ratings, int(before) if isinstance(before, int) else resume.n_battles, apart)

@@ -58,7 +58,7 @@ def model_board(battles: Battles, options: Options) -> Result:
     battles, uneven = _in_battles(battles)
     setup, base, aux, steps = _fitted(_setup(battles, options), _anchors(battles, options), options)
     notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
-    if not base.blocks.whole:
+    if not base.blocks.placed:
         notices.append(Notice(code="weak_prior"))
     if not base.converged:
         notices.append(Notice(code="not_converged", values={"iterations": base.solution.iterations}))
@@ -122,37 +122,43 @@ def _fitted(
 
 
 class _Centre:
-    """Converts strengths to ratings: the mean of the reference models is the centre, or anchors fix the scale."""
+    """Converts strengths to ratings: the mean of each island's reference models is the centre, or anchors fix it."""
 
     def __init__(self, base: Fit, options: Options) -> None:
         self.options, self.base = options, base
-        self.anchored = bool((base.parameter < 0).any())
-        self.fixed: NDArray[np.bool_] | None = base.parameter < 0 if self.anchored else None
+        anchored = base.parameter < 0
+        self.fixed: NDArray[np.bool_] | None = anchored if anchored.any() else None
+        self.anchored: NDArray[np.bool_] = np.isin(base.blocks.island, base.blocks.island[anchored])
         self.unbounded = unbounded_models(base.cells, base.blocks)
         self.loose: NDArray[np.bool_] = np.isin(np.arange(base.theta.size), [*self.unbounded])
         self.point = self.draws(base.theta[None, :])[0]
 
     def draws(self, theta: FloatArray) -> FloatArray:
         """Ratings from strengths (R, m)."""
-        shift = 0.0 if self.anchored else theta[:, self.base.blocks.reference].mean(axis=1, keepdims=True)
-        return np.asarray(self.options.centre + self.options.per_log * (theta - shift))
+        if self.fixed is None:
+            theta = self.base.blocks.centred(theta)
+        elif not self.anchored.all():
+            theta = np.where(self.anchored, theta, self.base.blocks.centred(theta))
+        return np.asarray(self.options.centre + self.options.per_log * theta)
 
     def covariance(self, covariance: FloatArray) -> FloatArray:
         """The covariance of ratings from that of strengths (m, m)."""
-        if not self.anchored:
-            reference = self.base.blocks.reference
-            turn = np.eye(reference.size) - reference[None, :] / reference.sum()
+        if not self.anchored.all():
+            blocks = self.base.blocks
+            beside = blocks.reference & (blocks.island[:, None] == blocks.island)  # (m, m) the row's reference models
+            share = np.where(self.anchored[:, None], 0.0, beside / beside.sum(axis=1, keepdims=True))
+            turn = np.eye(share.shape[0]) - share
             covariance = turn @ covariance @ turn.T
         return covariance * self.options.per_log**2
 
 
 def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
     """If resampling shows no variation (ties only, one battle), use the model's own uncertainty instead."""
-    lacking = _lacking(base, centre, draws.var(axis=0))
-    flat = lacking > 0
+    variance = _lacking(base, centre, draws.var(axis=0))
+    flat = variance > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
-        draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
+        draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
         if (flat | centre.loose).all():  # no interval is left that comes from resampling
             notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
         notices += _from_model(flat & ~centre.loose)
@@ -193,10 +199,10 @@ def _with_sandwich(
 
     theta, beta = sandwich(base, units)
     covariance = centre.covariance(theta)
-    lacking = _lacking(base, centre, np.diag(covariance))
-    flat = lacking > 0
+    variance = _lacking(base, centre, np.diag(covariance))
+    flat = variance > 0
     if flat.any():
-        covariance = covariance + np.diag(lacking)
+        covariance = covariance + np.diag(variance)
         notices += _from_model(flat & ~centre.loose)
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))

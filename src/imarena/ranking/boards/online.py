@@ -14,6 +14,7 @@ from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import centre_draws
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, UpdateTerms, active_elo_ratings, elo_ratings, update_terms
+from imarena.ranking.likelihood.separation import never_met_notices
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.ranking.resample import cluster_notices, default_cluster
 
@@ -94,7 +95,8 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     play = OnlinePlay(battles, options, start, terms)
     ratings = play.ratings()[0]
     draws = None
-    notices = [Notice(code="order_matters")]
+    after = state.after(battles, ratings)
+    notices = [Notice(code="order_matters"), *_separate_groups(battles, after)]
     if interval == "bootstrap":
         rounds, units = _rounds(play, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
@@ -103,9 +105,16 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         draws = centre_draws(rounds, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
-    after = state.after(battles.models, ratings, len(battles))
-    details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
+    groups: JsonDict = {"groups": [[*group] for group in after.groups]} if after.groups else {}
+    details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles, **groups}}
     return Result(ratings, draws, settings, details, tuple(notices), centred=True)
+
+
+def _separate_groups(battles: Battles, state: EloState) -> list[Notice]:
+    """The notice about groups that never met: battles never move ratings from one group to another."""
+    of = {model: number for number, group in enumerate(state.groups) for model in group}
+    islands = [of.get(model, 0) for model in battles.models]
+    return never_met_notices(np.unique(islands, return_inverse=True)[1], battles.models)
 
 
 def _settings(options: Options, interval: str, cluster: str, state: EloState, terms: UpdateTerms | None) -> JsonDict:

@@ -1,10 +1,11 @@
 """Pairwise tables of models: who beat whom, predicted wins, and how certain the order of two models is."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from imarena.core import FloatArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.likelihoods import sigmoid
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
@@ -19,11 +20,11 @@ def pair_points(battles: Battles) -> tuple[FloatArray, FloatArray]:
     """(m, m) points of the row model against the column model (half for a tie), and how often they met."""
     cells = counts_by_pair(battles)
     left, tie, right = cells.counts.T
-    scored, met = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
+    scored, counts = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
     scored[cells.left, cells.right] = left + 0.5 * tie
     scored[cells.right, cells.left] = right + 0.5 * tie
-    met[cells.left, cells.right] = met[cells.right, cells.left] = left + tie + right
-    return scored, met
+    counts[cells.left, cells.right] = counts[cells.right, cells.left] = left + tie + right
+    return scored, counts
 
 
 def meeting_count(battles: Battles, first: int, second: int) -> float:
@@ -51,9 +52,9 @@ def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[floa
 
 def win_matrix(battles: Battles) -> FloatArray:
     """(m, m) observed share of points of the row model against the column model; NaN if they never met."""
-    scored, met = pair_points(battles)
+    scored, counts = pair_points(battles)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(met > 0, scored / met, np.nan)
+        return np.where(counts > 0, scored / counts, np.nan)
 
 
 def predicted_win_rates(theta: FloatArray) -> FloatArray:
@@ -61,14 +62,18 @@ def predicted_win_rates(theta: FloatArray) -> FloatArray:
     return sigmoid(theta[:, None] - theta[None, :])
 
 
-def average_win_rate(theta: FloatArray) -> FloatArray:
-    """(m,) predicted win rate, without ties, against the `TOP` best other models with equal weights."""
+def average_win_rate(theta: FloatArray, groups: Sequence[IntArray] = ()) -> FloatArray:
+    """(m,) predicted win rate, without ties, against the `TOP` best other models with equal weights.
+
+    `groups`: the models, by index, of each group of models that never met the others; rivals are of the same group.
+    """
     chance = predicted_win_rates(theta)
-    order = np.argsort(-theta, kind="stable")
     rates = np.empty(theta.size)
-    for model in range(theta.size):
-        rivals = [rival for rival in order[: TOP + 1] if rival != model][:TOP]
-        rates[model] = chance[model, rivals].mean() if rivals else np.nan
+    for group in groups or (np.arange(theta.size),):
+        order = group[np.argsort(-theta[group], kind="stable")]
+        for model in group.tolist():
+            rivals = [rival for rival in order[: TOP + 1] if rival != model][:TOP]
+            rates[model] = chance[model, rivals].mean() if rivals else np.nan
     return rates
 
 

@@ -129,8 +129,8 @@ def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
     from scipy.sparse.csgraph import connected_components
 
     cells, m = fits.cells, fits.cells.n_models
-    met = cells.counts.any(axis=1)
-    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(m, m))
+    played = cells.counts.any(axis=1)
+    graph = coo_matrix((np.ones(int(played.sum())), (cells.left[played], cells.right[played])), shape=(m, m))
     _, of = connected_components(graph, directed=False)
     groups: dict[int, list[int]] = {}
     for model in np.argsort(-fits.base, kind="stable").tolist():

@@ -153,10 +153,10 @@ class FittedRemovals:
         """(K, 3) the battles of `counts` that remain when `change` units of each kind are removed (or restored)."""
         kinds = np.flatnonzero(change)
         if 4 * kinds.size > change.size:
-            gone = self.units.matrix.T @ change.astype(np.float64)
+            removed = self.units.matrix.T @ change.astype(np.float64)
         else:
-            gone = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
-        left = counts - np.asarray(gone, np.float64).reshape(-1, 3)
+            removed = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
+        left = counts - np.asarray(removed, np.float64).reshape(-1, 3)
         return np.asarray(np.where(left < NOTHING, 0.0, left), np.float64)
 
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
@@ -170,7 +170,7 @@ class FittedRemovals:
     def inverse(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
         """(m, m) inverse of the information; the pseudo-inverse if the data do not place all groups of models."""
         information = self.information(counts, theta)
-        if self._whole(counts):
+        if self._has_maximum(counts):
             try:
                 return _inverted(information)
             except np.linalg.LinAlgError:
@@ -187,7 +187,7 @@ class FittedRemovals:
         return self._fitted[key]
 
     def _fit(self, counts: FloatArray, start: FloatArray) -> FloatArray:
-        if not self._whole(counts):
+        if not self._has_maximum(counts):
             return self._whole_fit(counts)
         theta: FloatArray = start - start.mean()
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
@@ -219,7 +219,7 @@ class FittedRemovals:
         won = played * sigmoid(theta[left] - theta[right])
         return np.asarray(np.bincount(left, won, m) + np.bincount(right, played - won, m), np.float64)
 
-    def _whole(self, counts: FloatArray) -> bool:
+    def _has_maximum(self, counts: FloatArray) -> bool:
         """Does a maximum of the likelihood exist, so that no prior is needed to place groups of models?"""
         if not self._whole_before:
             return False
@@ -260,7 +260,7 @@ class FittedRemovals:
         level = max(float(weight.sum()), 1e-9) / m / m
         reach = self._inverse[ahead] - self._inverse[behind]
         before, slow = float(np.abs(reach).max()), FRESH
-        whole = self._whole(counts)
+        whole = self._has_maximum(counts)
         while whole:
             flow = weight * (reach[left] - reach[right])
             error = np.bincount(right, flow, m) - np.bincount(left, flow, m) - level * reach.sum()

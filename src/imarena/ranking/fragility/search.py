@@ -132,8 +132,8 @@ class PassingSearch:
 
     def _in_all(self, at: Removal, gains: FloatArray) -> IntArray | None:
         """The most helpful of all units, by their effects on this board, until `behind` passes."""
-        used = np.flatnonzero(at.removed)
-        target = at.lead + float((gains[used] * at.removed[used]).sum())
+        kinds = np.flatnonzero(at.removed)
+        target = at.lead + float((gains[kinds] * at.removed[kinds]).sum())
         return self._most_helpful(self.fits.units.available, target, gains)
 
     def _approach(self, limit: int) -> Removal | None:
@@ -194,10 +194,10 @@ class PassingSearch:
         """Removals of `size` units: those most helpful after `removal`, and `removal` without one of its units."""
         state, gains = removal, at_crossing
         for _ in range(3):
-            chosen = _first(self.fits.units.available, gains, size)
-            if (chosen == state.removed).all() or (state is not removal and not self._may_pass(state, gains, chosen)):
+            removed = _first(self.fits.units.available, gains, size)
+            if (removed == state.removed).all() or (state is not removal and not self._may_pass(state, gains, removed)):
                 break
-            candidate = self._without(chosen, state)
+            candidate = self._without(removed, state)
             if candidate is None:
                 break
             state = candidate
@@ -205,8 +205,8 @@ class PassingSearch:
             gains = self._gains(state)
         if size < removal.size - 1:
             return
-        used = np.flatnonzero(removal.removed)
-        for kind in _by_gain(-at_crossing, _best(-at_crossing, used, REACH))[:REACH]:
+        kinds = np.flatnonzero(removal.removed)
+        for kind in _by_gain(-at_crossing, _best(-at_crossing, kinds, REACH))[:REACH]:
             fewer = removal.removed.copy()
             fewer[kind] -= 1
             if state is removal or self._may_pass(removal, at_crossing, fewer):
@@ -240,20 +240,20 @@ class PassingSearch:
     def _exchanges(self, state: Removal, more: int) -> Iterator[IntArray]:
         """Removals with one unit exchanged that can lower the lead; none if `more` exchanges cannot be enough."""
         gains = self._gains(state)
-        used = np.flatnonzero(state.removed)
-        used = _by_gain(-gains, _best(-gains, used, SWAPS // REACH))[: SWAPS // REACH]
+        kinds = np.flatnonzero(state.removed)
+        kinds = _by_gain(-gains, _best(-gains, kinds, SWAPS // REACH))[: SWAPS // REACH]
         spare = np.flatnonzero(self.fits.units.available > state.removed)
         spare = _by_gain(gains, _best(gains, spare, REACH))[:REACH]
         if spare.size == 0:
             return
-        doubt = (self._doubt[used][:, None] + self._doubt[spare][None, :]) * _scale(gains)
-        lowers = gains[spare][None, :] - gains[used][:, None] + doubt
+        doubt = (self._doubt[kinds][:, None] + self._doubt[spare][None, :]) * _scale(gains)
+        lowers = gains[spare][None, :] - gains[kinds][:, None] + doubt
         if more * float(lowers.max()) < state.lead:
             return
         for row, column in np.argwhere(lowers > 0):
-            if used[row] != spare[column]:
+            if kinds[row] != spare[column]:
                 removed = state.removed.copy()
-                removed[used[row]] -= 1
+                removed[kinds[row]] -= 1
                 removed[spare[column]] += 1
                 yield removed
 
@@ -295,12 +295,12 @@ class PassingSearch:
         """Kinds of which one more unit, with the most helpful others, can pass within `more` units; best first."""
         left = self.fits.units.available - at.removed
         most = _first(left, gains, more)
-        used = np.flatnonzero(most)
-        if used.size == 0 or not self._may_pass(at, gains, at.removed + most):
+        taken_kinds = np.flatnonzero(most)
+        if taken_kinds.size == 0 or not self._may_pass(at, gains, at.removed + most):
             return np.empty(0, np.int64)
         kinds = _by_gain(gains, np.flatnonzero(left))[:REACH]
         hope = gains + self._doubt * _scale(gains)
-        gain = float(hope[used] @ most[used]) - float(hope[_by_gain(gains, used)[-1]])
+        gain = float(hope[taken_kinds] @ most[taken_kinds]) - float(hope[_by_gain(gains, taken_kinds)[-1]])
         return np.asarray(kinds[(most[kinds] > 0) | (at.lead - gain - hope[kinds] < 0)], np.int64)
 
 

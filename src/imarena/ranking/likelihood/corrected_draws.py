@@ -40,8 +40,8 @@ def draw_boards(ballot: VoteBatch, posterior: Posterior, rounds: int, *, seed: i
         SpreadPosterior(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at])
         for part in posterior.parts
     ]
-    spread = _chosen(parts, many, rng)
-    proposals, weight = _proposed(parts, spread, rng)
+    spread = _spread_indices(parts, many, rng)
+    proposals, weight = _proposals(parts, spread, rng)
     weight += _likelihood(ballot, posterior, at, proposals)
     # No draw weighs more than sqrt(n) others (Ionides 2008): if the proposals fit badly, the result is biased towards
     # them but does not depend on a single draw.
@@ -55,13 +55,13 @@ def _log_prior(spread: FloatArray) -> FloatArray:
     return np.asarray(2 * np.log(spread) - PRIORS.claimed * spread)
 
 
-def _chosen(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
+def _spread_indices(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
     """(many,) indices into `SPREADS`, drawn by their approximate shares."""
     share = softmax(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS)))
     return _resampled(share, many, rng)
 
 
-def _proposed(
+def _proposals(
     parts: list[SpreadPosterior], spread: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n, K) and the log of prior over proposal (n,), up to a constant.

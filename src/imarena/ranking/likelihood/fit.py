@@ -52,16 +52,18 @@ def fit_board(
     anchors: FloatArray | None = None,
     start: FloatArray | None = None,
     coefficient_prior: float = 0.0,
+    island: IntArray | None = None,
 ) -> Fit:
     """Fit all blocks at once, then place them.
 
     `anchors` (m,) are fixed strengths, NaN for free models; `start` (m,) are initial strengths.
     `coefficient_prior` are pseudo wins and losses that bound the covariates' coefficients if the data do not.
+    `island`: see `find_blocks`.
     """
     m = cells.n_models
     aux = likelihood.ready(aux, cells)
     anchored = np.full(m, np.nan) if anchors is None else anchors
-    blocks = find_blocks(cells, None if anchors is None else np.isfinite(anchored))
+    blocks = find_blocks(cells, None if anchors is None else np.isfinite(anchored), island)
     inside = blocks.inside(cells)
     inner = cells if inside.all() else _subset(cells, inside)
     parameter = np.full(m, -1, np.int64)
@@ -79,7 +81,7 @@ def fit_board(
     values = aux.start.copy()
     values[aux.free] = solution.parameters[problem.n_linear :]
     shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
-    if not blocks.whole:
+    if not blocks.placed:
         shift, covariance = _place_blocks(cells, likelihood, blocks, within, beta, values)
     return Fit(
         cells,
@@ -158,10 +160,14 @@ def _place_blocks(
     cells: PairCells, likelihood: Likelihood, blocks: ModelBlocks, within: FloatArray, beta: FloatArray, aux: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Shift (B,) of every block and its covariance (B, B), from battles between blocks and the weak prior."""
-    level = float(within[blocks.reference].mean()) if blocks.fixed is not None else 0.0
+    level = np.zeros(blocks.n)
+    for one in range(blocks.n_islands):
+        members = blocks.island == one
+        if blocks.fixed[blocks.of[members]].any():
+            level[blocks.of[members]] = within[members & blocks.reference].mean()
     problem, block_place = placing_problem(cells, likelihood, blocks, within, beta=beta, aux=aux, level=level)
     between = _subset(cells, ~blocks.inside(cells))
-    solution = solve(problem, outcomes_of(between.weighted), np.full(problem.n_linear, level))
+    solution = solve(problem, outcomes_of(between.weighted), problem.centre)
     shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
     free = np.flatnonzero(block_place >= 0)
     shift[free] = solution.parameters
@@ -177,16 +183,14 @@ def placing_problem(
     *,
     beta: FloatArray | None = None,
     aux: FloatArray | None = None,
-    level: float = 0.0,
+    level: FloatArray | None = None,
 ) -> tuple[RatingProblem, IntArray]:
     """The problem of placing blocks by the battles between them, and the parameter (B,) of each block, -1 if fixed.
 
-    `within` (m,) or (m, R) are the strengths inside the blocks.
+    `within` (m,) or (m, R) are the strengths inside the blocks; `level` (B,) is the centre of the prior.
     """
     between = _subset(cells, ~blocks.inside(cells))
-    block_place = np.arange(blocks.n)
-    if blocks.fixed is not None:
-        block_place = np.where(block_place == blocks.fixed, -1, block_place - (block_place > blocks.fixed))
+    block_place = np.where(blocks.fixed, -1, np.cumsum(~blocks.fixed) - 1)
     size = int((block_place >= 0).sum())
     matrix = pair_matrix(between, block_place[blocks.of])
     matrix.resize((between.left.size, size))
@@ -200,6 +204,6 @@ def placing_problem(
         n_aux=0,
         gauge=np.zeros((size, size)),
         prior=np.full((2, size), PRIOR),
-        centre=np.full(size, level),
+        centre=np.zeros(size) if level is None else level[~blocks.fixed],
     )
     return problem, block_place

@@ -108,7 +108,7 @@ def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> R
     rng = np.random.default_rng(seed)
     parts = [_batch(base, counts, aux) for counts in _draws(base, units, rng, rounds)]
     theta = np.concatenate([part.theta for part in parts])
-    if not base.blocks.whole:
+    if not base.blocks.placed:
         theta = theta + _unknown_places(base, rng, rounds)
     return Replicates(
         theta=theta,
@@ -153,10 +153,10 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
         cells = replace(base.cells, counts=counts[:, :, r])
-        refit = fit_board(cells, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
-        theta[:, r] = (
-            refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
+        refit = fit_board(
+            cells, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within, island=base.blocks.island
         )
+        theta[:, r] = refit.theta[:m] if anchors is not None else base.blocks.centred(refit.theta[None])[0]
         beta[:, r], values[:, r] = refit.beta, refit.aux
     return Replicates(theta.T, beta.T, values.T, int(unsettled.size))
 
@@ -178,14 +178,15 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
             left_over.append(rounds)
             continue
         grouped = counts[:, :, rounds]
-        fit = fit_board(replace(base.cells, counts=grouped[:, :, 0]), likelihood, start=base.within)
+        first = replace(base.cells, counts=grouped[:, :, 0])
+        fit = fit_board(first, likelihood, start=base.within, island=base.blocks.island)
         weighted = grouped * base.cells.factor[:, None, None]
         within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
         _centre_blocks(fit, within)
         problem, index = placing_problem(base.cells, likelihood, fit.blocks, within)
         shift, placed = _newton(problem, np.zeros(problem.n_linear), weighted[~fit.inside])
         strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[index[fit.blocks.of]]
-        theta[:, rounds] = strengths - strengths[base.blocks.reference].mean(axis=0)
+        theta[:, rounds] = base.blocks.centred(strengths.T).T
         left_over.append(rounds[~(settled & placed)])
     return np.concatenate([np.empty(0, np.int64), *left_over])
 
@@ -245,17 +246,17 @@ def _newton(problem: RatingProblem, start: FloatArray, counts: FloatArray) -> tu
     for begin in range(0, rounds, width):
         active = np.arange(begin, min(begin + width, rounds))
         for _ in range(NEWTON_STEPS):
-            some, current, outcomes = (
+            part, current, outcomes = (
                 problem.of_rounds(active),
                 parameters[:, active],
                 outcomes_of(counts[:, :, active]),
             )
-            curvature = shape.informations(some, current, outcomes) + ridge
+            curvature = shape.informations(part, current, outcomes) + ridge
             chance = sigmoid(current - problem.centre[:, None])
             curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
                 problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
             ).T
-            step = np.linalg.solve(curvature, some.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            step = np.linalg.solve(curvature, part.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
             parameters[:, active] = current + np.clip(step, -2.0, 2.0)
             done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
             settled[active[done]] = True

@@ -1,13 +1,15 @@
 """Boards whose likelihood has no maximum: blocks of models that the data alone cannot compare.
 
 A maximum exists among models that are strongly connected by "beat or tied" (Ford 1957). An unbeaten or a winless model
-is a separate block; islands are blocks that never met. Within a block, the fit is by maximum likelihood. The data do
-not determine the distance between blocks, or bound it only on one side.
+is a separate block. Within a block, the fit is by maximum likelihood. The data bound the distance between two blocks
+only on one side. Models that no battle connects, not even through others, are islands: each has a scale of its own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
@@ -15,10 +17,8 @@ from imarena.ranking.likelihood.pair_counts import PairCells
 
 WON_ALL = "won every battle: no upper bound"
 LOST_ALL = "lost every battle: no lower bound"
-NEVER_MET = "never met the other models"
 ONE_SIDED = "not bounded by the data"
-GROUPED = (NEVER_MET, ONE_SIDED)
-"""Notes of models whose group has no position on the scale; the data do bound differences within the group."""
+"""The note of models whose block has no position on the scale; the data do bound differences within the block."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,48 @@ class ModelBlocks:
 
     of: IntArray
     n: int
-    fixed: int | None
-    """The block whose position is fixed (the largest, or the anchored one); None if there is no single largest one."""
-    reference: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    fixed: NDArray[np.bool_]
+    """(n,) True for blocks whose position is fixed: of every island the anchored one or, if there is one, the single
+    largest one."""
+    reference: NDArray[np.bool_]
+    island: IntArray
+    """(m,) the island of each model, from 0. An anchored model links its island to those of other anchored models."""
 
     @property
     def whole(self) -> bool:
         return self.n == 1
 
-    def inside(self, cells: PairCells) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    @property
+    def placed(self) -> bool:
+        """Do all blocks have a fixed position?"""
+        return bool(self.fixed.all())
+
+    @property
+    def n_islands(self) -> int:
+        return int(self.island.max(initial=0)) + 1
+
+    def centred(self, theta: FloatArray) -> FloatArray:
+        """Strengths (R, m) minus the mean of the reference models of each island."""
+        if self.n_islands == 1:
+            return np.asarray(theta - theta[:, self.reference].mean(axis=1, keepdims=True))
+        centred = theta.copy()
+        for one in range(self.n_islands):
+            members = self.island == one
+            centred[:, members] -= theta[:, members & self.reference].mean(axis=1, keepdims=True)
+        return centred
+
+    def inside(self, cells: PairCells) -> NDArray[np.bool_]:
         """(K,) True for cells whose models are in the same block."""
         return np.asarray(self.of[cells.left] == self.of[cells.right])
 
 
-def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None) -> ModelBlocks:
-    """Split the models into blocks. Anchored models share a block by definition. Names and order do not matter."""
+def find_blocks(
+    cells: PairCells, anchored: NDArray[np.bool_] | None = None, island: IntArray | None = None
+) -> ModelBlocks:
+    """Split the models into blocks. Anchored models share a block by definition. Names and order do not matter.
+
+    `island` (m,): the islands of the full board, for a resampled round in which some of them fall apart.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -57,15 +84,39 @@ def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.b
     head, tail = np.concatenate(heads), np.concatenate(tails)
     graph = coo_matrix((np.ones(head.size), (head, tail)), shape=(m, m))
     n, of = connected_components(graph, directed=True, connection="strong")
+    if island is None:
+        island = np.zeros(m, np.int64) if n == 1 else connected_components(graph, directed=False)[1].astype(np.int64)
     sizes = np.bincount(of, minlength=n)
-    if anchored is not None and anchored.any():
-        fixed: int | None = int(of[np.flatnonzero(anchored)[0]])
-        reference = anchored
-    else:
-        largest = np.flatnonzero(sizes == sizes.max())
-        fixed = int(largest[0]) if largest.size == 1 else None
-        reference = np.isin(of, largest)
-    return ModelBlocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
+    fixed, reference = np.zeros(n, bool), np.zeros(m, bool)
+    for one in range(int(island.max(initial=0)) + 1):
+        members = island == one
+        if anchored is not None and (anchored & members).any():
+            reference |= anchored & members
+            fixed[of[np.flatnonzero(anchored & members)[0]]] = True
+            continue
+        largest = np.unique(of[members])
+        largest = largest[sizes[largest] == sizes[largest].max()]
+        fixed[largest] = largest.size == 1
+        reference |= np.isin(of, largest)
+    return ModelBlocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference, island=island)
+
+
+def islands_of(left: IntArray, right: IntArray, models: int) -> IntArray:
+    """(m,) the island of each model, from 0, if these pairs of models met."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((np.ones(left.size), (left, right)), shape=(models, models))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+
+def never_met_notices(island: IntArray, models: Sequence[str]) -> list[Notice]:
+    """A notice that names the groups of models that never met, if there are several."""
+    number = int(island.max(initial=0)) + 1
+    if number == 1:
+        return []
+    groups = [[models[index] for index in np.flatnonzero(island == one).tolist()] for one in range(number)]
+    return [Notice(code="groups_never_met", values={"groups": number, "models": groups})]
 
 
 def block_labels(cells: PairCells, counts: FloatArray) -> IntArray:
@@ -88,35 +139,23 @@ def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> 
     notices: list[Notice] = []
     for index, won in _alone(cells, blocks).items():
         notices.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
-    island = _islands(cells)
-    groups = [[models[index] for index in np.flatnonzero(island == group)] for group in range(int(island.max()) + 1)]
-    if len(groups) > 1:
-        notices.append(Notice(code="groups_never_met", values={"groups": len(groups), "models": groups}))
+    notices += never_met_notices(blocks.island, models)
     if not notices:
         notices.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
     return notices
 
 
 def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
-    """Models, by index, whose distance to the board's centre the data do not bound, each with a short reason.
+    """Models, by index, whose distance to the centre of their island the data do not bound, each with a short reason.
 
     These have no interval: its ends would come from the prior, not from the data.
     """
-    if blocks.whole:
+    if blocks.placed:
         return {}
-    island, alone = _islands(cells), _alone(cells, blocks)
-    islands, main = set(island.tolist()), set(island[blocks.of == blocks.fixed].tolist())
-    reasons: dict[int, str] = {}
-    for index in range(blocks.of.size):
-        if blocks.of[index] == blocks.fixed:
-            continue
-        if index in alone:
-            reasons[index] = WON_ALL if alone[index] else LOST_ALL
-        elif len(islands) > 1 and int(island[index]) not in main:
-            reasons[index] = NEVER_MET
-        else:
-            reasons[index] = ONE_SIDED
-    return reasons
+    alone = _alone(cells, blocks)
+    swept = {True: WON_ALL, False: LOST_ALL}
+    loose = np.flatnonzero(~blocks.fixed[blocks.of]).tolist()
+    return {index: swept[alone[index]] if index in alone else ONE_SIDED for index in loose}
 
 
 def _alone(cells: PairCells, blocks: ModelBlocks) -> dict[int, bool]:
@@ -134,13 +173,3 @@ def _record(cells: PairCells) -> tuple[FloatArray, FloatArray]:
     points = np.bincount(cells.left, left + 0.5 * tie, m) + np.bincount(cells.right, right + 0.5 * tie, m)
     battles = np.bincount(cells.left, total, m) + np.bincount(cells.right, total, m)
     return np.asarray(points, np.float64), np.asarray(battles, np.float64)
-
-
-def _islands(cells: PairCells) -> IntArray:
-    """(m,) the group of each model, from 0; models in a group are linked by battles with any outcome."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    met = cells.counts.sum(axis=1) > 0
-    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(cells.n_models,) * 2)
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)

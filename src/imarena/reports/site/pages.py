@@ -159,10 +159,10 @@ def _bars(models: Sequence[Standing]) -> list[IntervalBar]:
         return []
     start, width = min(ends), (max(ends) - min(ends)) or 1.0
 
-    def place(value: float | None) -> float | None:
+    def percent(value: float | None) -> float | None:
         return None if value is None else round((value - start) / width * 100, 2)
 
-    return [IntervalBar(place(model.rating) or 0.0, place(model.low), place(model.high)) for model in models]
+    return [IntervalBar(percent(model.rating) or 0.0, percent(model.low), percent(model.high)) for model in models]
 
 
 PLACE_COLUMNS = (

@@ -60,16 +60,16 @@ async def _events(arena: ServedWorkspace, secrets: list[tuple[str, bool]]) -> As
     global _open_streams  # noqa: PLW0603 - the event loop alone counts
     _open_streams += 1
     try:
-        sent, silent_s, lasted_s = "", 0.0, 0.0
+        last_page, silent_s, lasted_s = "", 0.0, 0.0
         while lasted_s < LONGEST_S and not stopping.is_set():
             try:
                 if not await run_in_threadpool(_allowed, arena, secrets):
                     return
                 page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
             except DatabaseFailed:
-                page = sent  # the database is unavailable: keep the last state until it is back
-            if page != sent:
-                sent, silent_s = page, 0.0
+                page = last_page  # the database is unavailable: keep the last state until it is back
+            if page != last_page:
+                last_page, silent_s = page, 0.0
                 yield f"data: {page}\n\n".encode()
             elif silent_s >= BEAT_S:
                 silent_s = 0.0

@@ -18,7 +18,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from imarena.core import UserError, error_line
+from imarena.core import UserError, error_line, validation_problem
 from imarena.images import MAX_IMAGE_BYTES
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackManifest
 
@@ -79,9 +79,8 @@ class SubmissionPack:
             manifest = PackManifest.model_validate_json(data)
             json.loads(data, object_pairs_hook=_without_repeats)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"{self.name}: {MANIFEST} is not valid ({where}: {first['msg']}).") from error
+            problem = validation_problem(error, given=False)  # a pack comes from strangers
+            raise UserError(f"{self.name}: {MANIFEST} is not valid ({problem.text}).") from error
         except RepeatedKey as error:
             raise UserError(f"{self.name}: {MANIFEST} is not valid: {error}.") from error
         counts = Counter(packed.file for packed in manifest.files)

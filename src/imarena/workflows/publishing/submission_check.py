@@ -48,6 +48,8 @@ class SubmissionCheck:
     extra: tuple[WrongFile, ...]
     broken: tuple[WrongFile, ...]
     wrong_size: tuple[WrongFile, ...]
+    datasets: tuple[str, ...] = ()
+    """Data sets that have items with the same key, so that each output is expected in a folder of its data set."""
 
     @property
     def clean(self) -> bool:
@@ -61,7 +63,7 @@ class SubmissionCheck:
         usable = len(self.files)
         return {
             "folder": self.folder, "clean": self.clean, "expected": self.expected, "usable": usable, "counts": counts,
-            "missing": list(self.missing), **groups,
+            "missing": list(self.missing), **groups, "datasets_with_same_keys": list(self.datasets),
         }  # fmt: skip
 
 
@@ -83,8 +85,13 @@ def benchmark_items(workspace: Workspace | None, published: Path | None) -> list
 def all_expected(items: Iterable[Item]) -> list[ExpectedOutput]:
     """Return every output that a benchmark requires."""
     items = list(items)
+    return list(expected_outputs(items, _shared_keys(items)))
+
+
+def _shared_keys(items: Iterable[Item]) -> set[str]:
+    """Return the keys that items of several data sets have."""
     numbers = Counter(key for key, _ in {(item.key, item.dataset) for item in items})
-    return list(expected_outputs(items, {key for key, number in numbers.items() if number > 1}))
+    return {key for key, number in numbers.items() if number > 1}
 
 
 def check_submission(
@@ -121,7 +128,11 @@ def check_submission(
             wrong_size.append(WrongFile(name, reason))
     missing = tuple(output.file for output, path in expected if path is None)
     extra = tuple(_extra(root, {path for _, path in paths if path is not None}, missing, _withheld(editor, items)))
-    return SubmissionCheck(str(folder), len(expected), tuple(good), missing, extra, tuple(broken), tuple(wrong_size))
+    shared = _shared_keys(items)
+    datasets = tuple(sorted({item.dataset for item in items if item.key in shared}))
+    return SubmissionCheck(
+        str(folder), len(expected), tuple(good), missing, extra, tuple(broken), tuple(wrong_size), datasets
+    )
 
 
 def wrong_size_reason(item: Item, image: ImageRef) -> str:

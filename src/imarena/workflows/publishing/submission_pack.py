@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex
+from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex, validation_problem
 from imarena.core.records import Mode, now
 from imarena.images import SUFFIXES, read_image_file
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest, check_editor_name
@@ -60,8 +60,7 @@ def make_submission(
             files=tuple(packed), missing=check.expected - len(files),
         )  # fmt: skip
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UserError(f"{first['loc'][0]}: {str(first['msg']).removeprefix('Value error, ')}.") from error
+        raise UserError(f"{validation_problem(error).text}.") from error
     part = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")
     try:
         with part.open("xb") as stream:

@@ -8,6 +8,8 @@ from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, asked_edit, people_battles
 
+_LISTED, _SHOWN = 20, 5
+"""Maximum number of names to list, and how many are shown of more."""
 TurnSlot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
 
@@ -119,8 +121,18 @@ def check_names(
 def _check(kind: str, chosen: Sequence[str], names: set[str]) -> None:
     for name in chosen:
         if name not in names:
-            hint = suggestion(name, names, f"The workspace has: {', '.join(sorted(names)[:40]) or 'none'}.")
-            raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
+            raise UnknownName(
+                f"There is no {kind} called '{name}'.", hint=suggestion(name, names, _listed(kind, names))
+            )
+
+
+def _listed(kind: str, names: set[str]) -> str:
+    """The names that a workspace has, or how many and which command lists them."""
+    if len(names) <= _LISTED:
+        return f"The workspace has: {', '.join(sorted(names)) or 'none'}."
+    lists = {"key": "`imarena status --items` lists them", "data set": "`imarena dataset list` lists them"}
+    some = ", ".join(sorted(names)[:_SHOWN])
+    return f"The workspace has {len(names):,} {kind}s: {lists.get(kind, f'{some}, ...')}."
 
 
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:

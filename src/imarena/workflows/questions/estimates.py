@@ -48,7 +48,7 @@ def estimate(
 def size_of(
     wired: WiredJudge, case: Case, parents: dict[str, Output], earlier: EarlierAnswers | None = None
 ) -> judges.Size:
-    """Return the size of one case's questions not in `earlier`: words by length, images by prepared size."""
+    """Return the size of one case's questions not in `earlier`: words by their length, images by prepared size."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:

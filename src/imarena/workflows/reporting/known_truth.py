@@ -62,7 +62,7 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
         if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
     }
     scores = {}
-    for output in sorted(outputs, key=lambda key: (key.item_id, key.turn)):  # each exact image is drawn once
+    for output in sorted(outputs, key=lambda output: (output.item_id, output.turn)):  # each exact image is drawn once
         if output.image is not None and output.item_id in keys and output.status is Status.OK:
             pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
             truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)

@@ -131,7 +131,7 @@ class Leaderboards:
         """The workspace as it is now."""
         with self._turning:
             marks = read_watermarks(self.workspace)
-            if self.latest is None:
+            if self.latest is None or self.latest.view.marks.removals != marks.removals:
                 # commands shown on a page must not name a folder of the server
                 self.latest = ViewSnapshot(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
             elif self.latest.view.marks != marks:

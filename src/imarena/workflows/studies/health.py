@@ -106,7 +106,7 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         share = proportion_figure(
             "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
         )
-        health.add("Share of outputs in which this judge found text addressed to it", share)
+        health.add("In how many outputs did the judge itself report text that addresses it? (its own answers)", share)
     form = content_id("form", *json.loads(answers.form))
     own_probes = [probe for probe in probes if probe.form == form]
     if own_probes:

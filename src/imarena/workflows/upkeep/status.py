@@ -1,6 +1,7 @@
 """status: the contents of a workspace by stage, status and editor."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,16 @@ from imarena.core.records import (
 from imarena.storage import Workspace, migrate
 from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
-from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered, slots_of, unanswered_questions
+from imarena.workflows.views import (
+    FAILED,
+    UNNAMED_EDITOR,
+    Slots,
+    Unanswered,
+    View,
+    count_answered,
+    slots_of,
+    unanswered_questions,
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,8 @@ class WorkspaceStatus:
     image_bytes: int
     missing: dict[str, int]
     """Work left for a resumed run: failures by status."""
+    imported_failures: dict[str, int]
+    """Failures that came with an import, by status: no run can try them again."""
     interrupted: list[str]
     words: dict[str, int]
     """Images read for text that addresses the judge (`read`), and those that contain some (`flagged`)."""
@@ -93,7 +105,8 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         totals=_totals(workspace, outputs=slots.ok.total(), votes=sum(votes.values())),
         images=len(images),
         image_bytes=sum(row["size_bytes"] for row in images),
-        missing=_failures("outputs", outputs) | _failures("judgments", judgments),
+        missing=_failures(slots, unanswered.values(), imported=False),
+        imported_failures=_failures(slots, unanswered.values(), imported=True),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_text_counts(workspace),
         unfinished=_unfinished_runs(workspace, left),
@@ -131,11 +144,12 @@ def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return nested
 
 
-def _failures(what: str, counts: dict[str, dict[str, int]]) -> dict[str, int]:
-    failed: Counter[str] = Counter()
-    for row in counts.values():
-        failed.update({f"{what} {state}": n for state, n in row.items() if state != Status.OK.value})
-    return dict(sorted(failed.items()))
+def _failures(slots: Slots, questions: Collection[Unanswered], *, imported: bool) -> dict[str, int]:
+    """Count failed outputs and judgments by status: those that an import brought, or those that a run can try again."""
+    outputs = Counter(state for slot, state in slots.failed.items() if (slot in slots.imported) is imported)
+    judgments = Counter(question.status for question in questions if question.imported is imported)
+    counts = (("outputs", outputs), ("judgments", judgments))
+    return {f"{what} {state}": number for what, states in counts for state, number in sorted(states.items())}
 
 
 def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:

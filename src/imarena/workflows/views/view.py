@@ -46,8 +46,9 @@ from imarena.workflows.views.window import midnight
 T = TypeVar("T")
 
 
-_LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
-"""The newest entries of each open store, with the last item and output they include, while a view holds them."""
+_LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
+"""The newest entries of each open store, with the last item and output and the number of removals, while
+a view holds them."""
 
 
 class View:
@@ -100,7 +101,7 @@ class View:
         return self._read_once("entries", self._shared_entries)
 
     def _shared_entries(self, connection: Connection) -> Entries:
-        upto = (self.marks.items, self.marks.outputs)
+        upto = _entry_marks(self.marks)
         known_upto, entries_ref = _LAST_ENTRIES.get(self.workspace.store, (None, None))
         entries = entries_ref() if entries_ref is not None and known_upto == upto else None
         if entries is None:
@@ -241,7 +242,7 @@ class View:
     def refreshed(self, marks: Watermarks) -> "View":
         """A view of the workspace as it is now. Keeps the columns that were read, and adds newer records to them."""
         fresh = View(self.workspace, marks, self.cache)
-        same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
+        same_entries = _entry_marks(marks) == _entry_marks(self.marks)
         if "entries" in self.__dict__:
             if same_entries:
                 fresh.__dict__["entries"] = self.entries
@@ -284,6 +285,11 @@ class View:
         if lag:
             new = new.where(~np.isin(new.seq, live.seq[live.seq > after]))
         return join_same_form(live, new) if len(new) else live
+
+
+def _entry_marks(marks: Watermarks) -> tuple[int, int, int]:
+    """The marks that change with the items or outputs."""
+    return marks.items, marks.outputs, marks.removals
 
 
 def _goes_on(earlier: Entries, fresh: Entries) -> bool:

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
+from imarena.core import Editor, Settings, UnknownName, UserError, suggestion, validation_problem
 from imarena.editors import (
     EDITOR_KINDS,
     EDITORS,
@@ -167,10 +167,9 @@ class EditorWiring:
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **agent_options})
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            options = ", ".join(sorted(_AGENT_OPTIONS))
-            raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {options}.") from error
+            names = ", ".join(sorted(_AGENT_OPTIONS))
+            problem = validation_problem(error)
+            raise UserError(f"The agent '{name}': {problem.text}.", hint=f"Known: {names}.") from error
         return Agent(name, editor, wired.judge, mind, settings, wired.client, mind_client)
 
     def _judge(self, name: str) -> WiredJudge:
@@ -232,7 +231,7 @@ def wire_editors(
 
 
 def editor_names(settings: Settings) -> dict[str, str]:
-    """Return the names that `--editor` takes, with short descriptions."""
+    """Return the names that `--editors` takes, with short descriptions."""
     names = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
     names |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in STUDIO_RECIPES}
     names["classical"] = EDITOR_KINDS["classical"].about

@@ -276,8 +276,10 @@ def _join(first: Battles, second: Battles) -> Battles:
 
 def _scale(arena: Arena) -> JudgeScale:
     """Return the judge's means and scale over all outputs, not only over those with votes."""
-    standardised = standardise(arena.pool.scores)
-    return JudgeScale(standardised.means * standardised.scale, standardised.scale)
+    standardised, pool = standardise(arena.pool.scores), arena.pool
+    scored = np.flatnonzero(np.isfinite(pool.gap).any(axis=0))
+    met = (pool.left[scored], pool.right[scored])
+    return JudgeScale(standardised.means * standardised.scale, standardised.scale, met)
 
 
 def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:
