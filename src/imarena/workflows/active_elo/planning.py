@@ -53,8 +53,8 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
         ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
-    chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    gold_ids = [ids[index] for index in sorted(chosen)]
+    positions = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
+    gold_ids = [ids[index] for index in sorted(positions)]
     settings: JsonDict = {"items": list(gold_ids), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
@@ -292,7 +292,7 @@ def plan_votes(
         belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
     )
     everything = routing.Gates(None, None)  # people alone: gates have no scores to check
-    chosen = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
+    limits = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
@@ -309,9 +309,9 @@ def plan_votes(
         top=tuple(arena.pool.models[index] for index in order[:top]),
         top_confidence=sure,
         stop=sure >= wish.confidence,
-        tau=chosen.tau,
-        delta=chosen.delta,
-        deferral=tuple(deferral_by_family(arena, chosen)),
+        tau=limits.tau,
+        delta=limits.delta,
+        deferral=tuple(deferral_by_family(arena, limits)),
     )
 
 

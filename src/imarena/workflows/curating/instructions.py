@@ -116,8 +116,8 @@ class _Asked:
 def _of_item(workspace: Workspace, item: Item) -> _Asked:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
     perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
-    stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return _Asked(request, perception, stated, str(item.provenance.get("shows") or ""))
+    text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
+    return _Asked(request, perception, text, str(item.provenance.get("shows") or ""))
 
 
 async def _ask_all(

@@ -43,12 +43,12 @@ class RepairChange:
             "instruction": self.instruction,
             DISCARD: self.discard,
         }
-        chosen = [name for name, value in options.items() if value]
-        if len(chosen) != 1:
+        names = [name for name, value in options.items() if value]
+        if len(names) != 1:
             raise UserError(
                 "Choose one way to repair the item.", hint="Add --candidate, --crop, --instruction or --discard."
             )
-        return chosen[0]
+        return names[0]
 
 
 @dataclass(frozen=True)

@@ -245,14 +245,14 @@ def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]
     if past.is_enough:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
-    stated, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
-    if stated is None:
+    price, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
+    if price is None:
         return None, "its price is not known: set usd_per_image", None
-    if stated == 0.0:
+    if price == 0.0:
         return 0.0, "free: local, or its price is 0", None
     if as_of is not None:
         old = price_age(as_of, datetime.now(UTC).date())
         source = editor.traits.price_from
-        basis = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
-        return stated, basis, as_of
-    return stated, f"{stated:.4f} USD an edit, as stated", None
+        basis = f"{price:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
+        return price, basis, as_of
+    return price, f"{price:.4f} USD an edit, as stated", None

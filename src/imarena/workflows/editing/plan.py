@@ -246,12 +246,12 @@ def choose_items(
         check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
     where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
     stored = [item for item in workspace.store.records(Item, **where) if not item.absent]
-    chosen = [*stored, *(item for item in unstored if _fits(item, where))]
-    if not chosen:
+    items = [*stored, *(item for item in unstored if _fits(item, where))]
+    if not items:
         raise UserError(
             "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
         )
-    return chosen
+    return items
 
 
 def _fits(item: Item, where: Mapping[str, Sequence[str]]) -> bool:

@@ -125,12 +125,12 @@ def limit_per_task(
     if limit is None:
         return tuple(pairs)
     number_of: Counter[str] = Counter()
-    chosen = []
+    first_pairs = []
     for pair in sorted(pairs, key=lambda pair: pair.pair_id):
         if number_of[pair.task] < limit:
             number_of[pair.task] += 1
-            chosen.append(pair)
-    return tuple(chosen)
+            first_pairs.append(pair)
+    return tuple(first_pairs)
 
 
 def _question(prompt: str) -> Any:
@@ -176,8 +176,8 @@ def judged_pairs_of(
     view = views.View(workspace)
     verdicts: list[_PairVerdict] = []
     failures: Counter[str] = Counter()
-    for chosen in views.chosen_judges(view, [judge]):
-        forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
+    for version in views.chosen_judges(view, [judge]):
+        forms = [form for form in version.forms if form.pairwise and form.dimension == dimension]
         columns = views.live_judgments(view, forms)
         fought = views.combine_columns(
             columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries

@@ -145,9 +145,9 @@ def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]
 
 
 def _objects(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
-    stated = item.provenance.get(KIND)
-    if isinstance(stated, list):
-        return tuple(name for name in stated if isinstance(name, str))[:MOST]
+    imported = item.provenance.get(KIND)
+    if isinstance(imported, list):
+        return tuple(name for name in imported if isinstance(name, str))[:MOST]
     question = objects_question(item, turn, mode)
     objects = by_models(question.subject)
     return objects if objects is not None else tuple(str(name) for name in offline_objects(question.instruction))

@@ -49,7 +49,7 @@ def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForec
     return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), repeats, reasons)
 
 
-def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[str]:
+def _left_out(workspace: Workspace, plan: CampaignPlan, number: int) -> Counter[str]:
     """Counts by notice code, in the order of filtering: items, outputs, then units."""
     left: Counter[str] = Counter()
     everything = CampaignPlan(name=plan.name, kind=plan.kind)
@@ -63,7 +63,7 @@ def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[
     unlimited = len(plan_units(workspace, plan.model_copy(update={"max_units": None})))
     with_known = plan.model_copy(update={"max_units": None, "gold": (), "practice": (), "qualification": ()})
     left["units_known"] = len(plan_units(workspace, with_known)) - unlimited
-    left["units_over_limit"] = unlimited - chosen
+    left["units_over_limit"] = unlimited - number
     return left
 
 

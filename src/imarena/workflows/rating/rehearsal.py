@@ -67,26 +67,26 @@ def rehearse_campaign(
     workspace: Workspace, campaign: str, to: Path, people: Mapping[RaterBehaviour, int] | None = None, *, seed: int = 0
 ) -> Rehearsal:
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
-    chosen = get_campaign(workspace, campaign)
-    if not chosen.open or plan_of(chosen).paused:
-        raise UserError(f"'{chosen.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
+    record = get_campaign(workspace, campaign)
+    if not record.open or plan_of(record).paused:
+        raise UserError(f"'{record.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
     counts = dict(USUAL if people is None else people)
     if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
     with copy_workspace(workspace, to) as copy:
         offer_missing(copy)
-        raters = _join(copy, chosen, counts)
-        stages = _rate(copy, chosen, raters, seed)
+        raters = _join(copy, record, counts)
+        stages = _rate(copy, record, raters, seed)
         _set_times(copy, raters)
-        progress = campaign_progress(copy, chosen)
-        work = {own.rater_id: own for own in rater_work(copy, chosen)}
+        progress = campaign_progress(copy, record)
+        work = {own.rater_id: own for own in rater_work(copy, record)}
         rehearsed = [
             RehearsedRater(rater_id, kind, work[rater_id].votes, *stages[rater_id], work[rater_id].notices)
             for rater_id, kind in raters.items()
         ]
         return Rehearsal(
-            str(to), chosen.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
-            rehearsed, agreement(copy, chosen),
+            str(to), record.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
+            rehearsed, agreement(copy, record),
         )  # fmt: skip
 
 

@@ -135,8 +135,8 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
         rows = views.rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
         judgments = views.judgments_on(view, forms, pairs)
-    ok, stated = judgments.ok, judgments.preference
-    counting = build_column(len(judgments), bool, lambda part: ok[part] & (stated[part] != views.NONE))
+    ok, outcomes = judgments.ok, judgments.preference
+    counting = build_column(len(judgments), bool, lambda part: ok[part] & (outcomes[part] != views.NONE))
     if not all(counting[part].all() for part in row_slices(counting.size)):
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
@@ -155,8 +155,8 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
 
     def outcome(part: slice) -> views.ByteArray:
         at = rows[part]
-        stated = take_rows_at(preference, at)
-        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[stated], stated)
+        outcomes = take_rows_at(preference, at)
+        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[outcomes], outcomes)
 
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))

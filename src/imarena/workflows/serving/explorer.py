@@ -199,8 +199,8 @@ def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]
 
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
-    chosen = (filters.judge, filters.dimension, filters.since, filters.until)
-    return filters.source != "all" or filters.released or any(value is not None for value in chosen)
+    limits = (filters.judge, filters.dimension, filters.since, filters.until)
+    return filters.source != "all" or filters.released or any(value is not None for value in limits)
 
 
 def _left_verdicts(

@@ -170,7 +170,7 @@ class _Reader:
 
     def confidence(self, names: Sequence[str]) -> dict[tuple[str, str, str], float]:
         """Map judge and pair to the mean confidence of the verdicts, where stated."""
-        stated: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        values_of: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         entries = self.view.entries
         for name in names:
             judge = self.judge_of(Disagreement("vote", name, "", "", (), 0.0, "", ""))
@@ -179,8 +179,8 @@ class _Reader:
             for verdict in verdict_texts(self.view, pairs, '"confidence"'):
                 if verdict.confidence is not None:
                     left, right = sorted(entries.id_of(side) for side in sides[verdict.seq])
-                    stated[name, left, right].append(float(verdict.confidence))
-        return {key: sum(values) / len(values) for key, values in stated.items()}
+                    values_of[name, left, right].append(float(verdict.confidence))
+        return {key: sum(values) / len(values) for key, values in values_of.items()}
 
     # ------------------------------------------------------------ one disagreement
 
@@ -255,12 +255,12 @@ def _images(
     for image in edit.references:
         yield reports.ShownImage("reference", image)
     for output, editor in zip(outputs, disagreement.editors, strict=True):
-        chosen = [
+        fans = [
             side
             for side, answer in (("judge", disagreement.judge_answer), ("people", disagreement.people_answer))
             if answer == editor
         ]
-        note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
+        note = f"preferred by {' and '.join(fans)}" if fans and len(outputs) > 1 else ""
         yield reports.ShownImage(editor, output.image, note)
 
 

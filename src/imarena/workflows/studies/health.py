@@ -35,12 +35,12 @@ def judge_health_report(
 ) -> tuple[list[JudgeHealth], JudgeHealth]:
     """All findings that the data allow about each judge, and separately about the judges together."""
     view = View(workspace)
-    chosen = chosen_judges(view, judges or ())
-    forms = read_judges(view, chosen)
+    all_judges = chosen_judges(view, judges or ())
+    forms = read_judges(view, all_judges)
     people = read_people(view)
     rated = PeopleVotes([], frozenset()) if people else read_rated_pairs(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
-    judged = {judge_choice.name: judge_choice.dimensions for judge_choice in chosen}
+    judged = {judge_choice.name: judge_choice.dimensions for judge_choice in all_judges}
     reports = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):

@@ -206,8 +206,8 @@ def _is_pair(case: str) -> bool:
 def _wrong_type(result: plugin_check.Observation) -> bool:
     """Whether the return value has a wrong type, regardless of whether a pair or a single output was shown."""
     verdict = result.returned
-    stated = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
-    return result.error is None and (stated or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
+    has_answer = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
+    return result.error is None and (has_answer or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
 
 
 def _check_one(call: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:

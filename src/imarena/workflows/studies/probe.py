@@ -151,8 +151,8 @@ def _add_figures(
         health.add(question, figures.fell, figures.shift, *beyond, group=kind)
     failed = sum(figures.n_failed for kind, figures in by_kind.items() if kind != "all")
     if failed:
-        whole = units * len(judges.injections())
-        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
+        total = units * len(judges.injections())
+        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": total, "what": what}))
 
 
 def score_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.ScorePair]:

@@ -104,15 +104,15 @@ def plan_probe(
     judge = wired.judge
     terms = questions.judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
-    chosen = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
-    if not chosen:
+    cases = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
+    if not cases:
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
     past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)
     asks, done, before = [], [], 0
-    for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
+    for ask in (question for case in cases for question in _questions(judge, case, board, battles=battles)):
         if ask.work in past.done:
             before += 1
         elif ask.text is None and ask.work in stored:

@@ -104,8 +104,8 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
     """
     if editors:
         names = entries.editor.names
-        chosen = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
-        table = table.of_outputs(chosen)
+        by_editors = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
+        table = table.of_outputs(by_editors)
     lost: Counter[str] = Counter()
 
     def is_battle(rows: slice) -> NDArray[np.bool_]:

@@ -138,7 +138,7 @@ def _combine_rows(
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)
     needs_both = np.where(imported[head], swapping[owner[head]], ~one_meant)
-    whole = np.logical_or.reduceat(columns.order[rows] == codes.BOTH_ORDERS, start) | ~needs_both | (number > 1)
+    complete = np.logical_or.reduceat(columns.order[rows] == codes.BOTH_ORDERS, start) | ~needs_both | (number > 1)
     preference = columns.preference[rows]
     outcome = preference[start]
     agreed = np.full(start.size, -1, np.int8)
@@ -152,7 +152,7 @@ def _combine_rows(
     bad = np.logical_or.reduceat(failed, start)
     worst = np.maximum.reduceat(np.where(failed, status, 0), start)
     unsaid = np.minimum.reduceat(preference, start) == codes.NONE
-    problem = np.where(bad, worst, np.where(~whole, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, codes.OK)))
+    problem = np.where(bad, worst, np.where(~complete, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, codes.OK)))
     return {
         "whose": owner[head],
         "left": columns.left[head],

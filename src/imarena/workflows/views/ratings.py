@@ -173,18 +173,18 @@ def _overall(
         low, high = ratings.scales[name] or (0.0, 1.0)
         of = ratings.criterion.of[rows] == ratings.criterion.names.index(name)
         marks[inverse[of], column] = (ratings.value[rows][of] - low) / (high - low)
-    whole = np.isfinite(marks).all(axis=1)
-    marks = marks[whole]
+    complete = np.isfinite(marks).all(axis=1)
+    marks = marks[complete]
     product = np.prod(marks, axis=1)
     root = np.sqrt(product) if len(criteria) == 2 else product ** (1 / len(criteria))
     value = marks.mean(axis=1) if rule == "mean" else root
     return replace(
         ratings,
-        output=(keys[whole] // people).astype(np.int32),
-        rater=Names((keys[whole] % people).astype(np.int32), ratings.rater.names),
+        output=(keys[complete] // people).astype(np.int32),
+        rater=Names((keys[complete] % people).astype(np.int32), ratings.rater.names),
         criterion=encode_names([WHOLE] * value.size),
         value=scale[0] + value * (scale[1] - scale[0]),
-        created_us=moment[whole],
+        created_us=moment[complete],
     )
 
 

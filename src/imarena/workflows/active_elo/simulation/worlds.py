@@ -72,17 +72,17 @@ def recorded_world(
     names = sorted(set(judged.judge))
     if judge is None and len(names) > 1:
         raise UserError(f"{scores} holds {len(names)} judges.", hint=f"Choose one with --judge: {', '.join(names)}.")
-    chosen = judge or names[0]
-    if chosen not in names:
-        raise unknown_name("No scores of a judge", chosen, names)
+    judge_name = judge or names[0]
+    if judge_name not in names:
+        raise unknown_name("No scores of a judge", judge_name, names)
     if "model" not in rated.labels:
         raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
-    world = _make_world(judged, rated, chosen)
-    return replace(world, score_range=range_of(chosen, world.scores, score_range).range)
+    world = _make_world(judged, rated, judge_name)
+    return replace(world, score_range=range_of(judge_name, world.scores, score_range).range)
 
 
-def _make_world(judged: Any, rated: Any, chosen: str) -> World:
-    rows = [row for row, name in enumerate(judged.judge) if name == chosen]
+def _make_world(judged: Any, rated: Any, judge: str) -> World:
+    rows = [row for row, name in enumerate(judged.judge) if name == judge]
     models = sorted({judged.labels["model"][row] for row in rows} & set(rated.labels["model"]))
     units = sorted(set(rated.unit) & {judged.unit[row] for row in rows})
     raters = sorted(set(rated.rater))
