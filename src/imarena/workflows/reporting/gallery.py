@@ -38,17 +38,17 @@ def read_gallery(
         mask &= entries.pictured
     made_for = {entries.item_id[index] for index in np.unique(entries.item[mask]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
-    chosen = spread_items(items, count)
-    if not chosen:
+    sample = spread_items(items, count)
+    if not sample:
         return None
     outputs: dict[str, list[Output]] = defaultdict(list)
-    where = {"item_id": [item.item_id for item in chosen], **({"editor": list(editors)} if editors else {})}
+    where = {"item_id": [item.item_id for item in sample], **({"editor": list(editors)} if editors else {})}
     for output in workspace.store.records(Output, **where):
         outputs[output.item_id].append(output)
-    shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
-    qualities = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
+    shown_outputs = (output for item in sample for output in last_outputs(item, outputs[item.item_id]))
+    qualities = truth if truth is not None else true_qualities(workspace, sample, shown_outputs)
     output_ids = [output.output_id for of_item in outputs.values() for output in of_item]
-    return gallery_section(chosen, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
+    return gallery_section(sample, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
 
 
 def _scores(view: View, judge: str | None, output_ids: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:

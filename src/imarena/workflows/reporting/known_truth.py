@@ -64,8 +64,8 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
     scores = {}
     for output in sorted(outputs, key=lambda output: (output.item_id, output.turn)):  # each exact image is drawn once
         if output.image is not None and output.item_id in keys and output.status is Status.OK:
-            pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
-            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)
+            pixels, is_complex = workspace.load(output.image), output.mode is Mode.COMPLEX
+            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=is_complex)
             scores[output.output_id] = truth.score
     return scores
 

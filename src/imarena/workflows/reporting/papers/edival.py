@@ -61,8 +61,8 @@ def edival_report(
     """
     view = View(workspace)
     styles = style_tables(view)
-    chosen = _chosen_sets(view, judges, styled=bool(styles))
-    sets = [read_scored(view, judge) for judge in chosen]
+    judge_sets = _chosen_sets(view, judges, styled=bool(styles))
+    sets = [read_scored(view, judge) for judge in judge_sets]
     if not (sets and sets[0].outputs):
         if styles:
             return EdiValReport(

@@ -38,8 +38,8 @@ def coverage_by_task(data: PaperData) -> Block:
         )
         for editor in sorted({editor for editor, _ in counts if editor})
     )  # fmt: skip
-    stated = any(row[1] for row in rows)
-    architecture = Column("architecture", absent="no model card" if stated else "")
+    has_architecture = any(row[1] for row in rows)
+    architecture = Column("architecture", absent="no model card" if has_architecture else "")
     head = columns("model", architecture, "kind", *(Column(task, ",", "–") for task in names))
     return Block((Table(head, rows),)) if names else NOTHING
 
@@ -67,12 +67,12 @@ def ratings_by_task(data: PaperData) -> Block:
     notes = ("Mean±standard deviation of the mean rating of each output, on 0 to 1. alpha: ordinal, overall, as "
              "`imarena agree --by model --by task`; rho: Spearman with people's overall, as `imarena align --by model "
              "--by task` (scores turned round where lower is better).",)  # fmt: skip
-    whole = Table(tuple(head), tuple(rows), notes=notes)
+    table = Table(tuple(head), tuple(rows), notes=notes)
     shares = [range(begin, min(begin + _WIDEST, len(head))) for begin in range(first, len(head), _WIDEST)]
     if len(shares) < 2:
-        return Block((whole,))
-    ratings = replace(whole.part(range(first)), notes=())
-    parts = [replace(whole.part([0, 1, *share]), notes=()) for share in shares]
+        return Block((table,))
+    ratings = replace(table.part(range(first)), notes=())
+    parts = [replace(table.part([0, 1, *share]), notes=()) for share in shares]
     return Block((ratings, *parts[:-1], replace(parts[-1], notes=notes)))
 
 
@@ -158,12 +158,12 @@ def ratings_bars(data: PaperData) -> Block:
 def _map_cells(data: PaperData, editors: Sequence[str]) -> dict[tuple[str, str], float]:
     """People's mean overall by task and topic, over these editors."""
     overall = data.people.get(WHOLE)
-    chosen = set(editors)
+    names = set(editors)
     if overall is None:
         return {}
     means = {}
     for (task, topic), at in groups_of(data.label("task"), data.label("topic")).items():
-        values = overall.on_unit_scale[[row for row in at.tolist() if data.editors[row] in chosen]]
+        values = overall.on_unit_scale[[row for row in at.tolist() if data.editors[row] in names]]
         if np.isfinite(values).any():
             means[task, topic] = float(np.nanmean(values))
     return means

@@ -103,14 +103,14 @@ def _rater_rows(
     if len(set(part.rater)) < 2:
         return
     try:
-        split, whole = (
+        split, together = (
             studies.agree_on_each([part], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
         )
     except UserError:  # no output has two raters
         return
     averages = {line.criterion: line.spearman.value for line in split.averages}
     about = _whole(ratings)
-    pooled = next((group for group in whole.groups if group.criterion == about), None)
+    pooled = next((group for group in together.groups if group.criterion == about), None)
     folds = pooled.leave_one_out if pooled is not None else None
     yield (
         task or "all", "each rater against the others", *(averages.get(name) for name in criteria),
