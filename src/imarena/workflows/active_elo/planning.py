@@ -71,8 +71,7 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
     usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
     agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
-    families = arena.families[votes.item[usable]]
-    return np.abs(gap[usable]), agrees, families
+    return np.abs(gap[usable]), agrees, arena.families[votes.item[usable]]
 
 
 @dataclass(frozen=True, slots=True)

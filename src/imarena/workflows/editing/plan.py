@@ -83,8 +83,7 @@ class EditReport:
     @property
     def missing(self) -> int:
         """Number of edits in this run that failed, here or in another process."""
-        failed = sum(number for status, number in self.outputs.items() if status != "ok")
-        return failed + self.failed_elsewhere
+        return sum(number for status, number in self.outputs.items() if status != "ok") + self.failed_elsewhere
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""

@@ -91,8 +91,7 @@ async def _edit_turns(
         if settings.executor != "ray":  # there each worker opens them
             await stack.enter_async_context(ask_editor.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
-            stored = StoredOutputs(workspace)
-            work = list(missing_edits(items, editors, settings, turn, stored, tally))
+            work = list(missing_edits(items, editors, settings, turn, StoredOutputs(workspace), tally))
             planned += len(work)
             ongoing.plan(planned)
             run = _Run(workspace, ask_editor, settings, tally, ongoing.run_id, sheet, ImageLoader(workspace))

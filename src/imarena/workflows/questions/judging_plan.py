@@ -103,8 +103,7 @@ def plan_cases(
             unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, stored.attempts.get(identity, 0))
-    work = with_earlier_answers(workspace, judge, list(fresh.values()))
-    return PlannedWork(work, copies, done_before, unfit)
+    return PlannedWork(with_earlier_answers(workspace, judge, list(fresh.values())), copies, done_before, unfit)
 
 
 def asked_elsewhere(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:

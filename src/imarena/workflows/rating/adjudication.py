@@ -130,8 +130,7 @@ def hand_over_open(workspace: Workspace, campaign: Campaign) -> None:
     free = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
     with writing(workspace.store.engine) as connection:
         changed = {"state": WITHDRAWN} if mode == "off" else {"state": "free", "purpose": _PURPOSE[mode]}
-        waiting = table.c.state.in_(("free", WITHDRAWN))
-        connection.execute(update(table).where(*free, waiting).values(changed))
+        connection.execute(update(table).where(*free, table.c.state.in_(("free", WITHDRAWN))).values(changed))
 
 
 def take_for_lead(

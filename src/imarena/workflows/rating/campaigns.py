@@ -120,8 +120,7 @@ def offer_missing(workspace: Workspace) -> int:
         .order_by(assignments_table.c.seq)
     )
     with writing(workspace.store.engine) as connection:
-        rows = connection.execute(waiting).mappings().all()
-        offered = [from_row(Assignment, row) for row in rows]
+        offered = [from_row(Assignment, row) for row in connection.execute(waiting).mappings().all()]
         leases.offer_tasks(connection, ((assignment, position) for position, assignment in enumerate(offered)))
     return len(offered)
 

@@ -62,8 +62,7 @@ def _take(
 def _free(
     connection: Connection, voting: Voting, campaign: Campaign, rater_id: str, until: str, address: str
 ) -> Assignment | None:
-    moment = moment_text(now())
-    task = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+    task = leases.free_task(connection, campaign.campaign_id, rater_id, moment_text(now()))
     if task is None:
         return None
     free, assignment = task

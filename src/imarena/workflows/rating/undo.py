@@ -84,8 +84,7 @@ def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) ->
         return None, None
     vote = voting.records.vote_within(connection, lease.vote_id)
     fields = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
-    sides = {name: getattr(vote, name) for name in fields}
-    retraction = Vote(**sides, supersedes=vote.vote_id, retracted=True)
+    retraction = Vote(**{name: getattr(vote, name) for name in fields}, supersedes=vote.vote_id, retracted=True)
     leases.insert_new(connection, retraction)
     return answer_of_vote(vote), retraction.vote_id
 

@@ -307,8 +307,7 @@ class Voting:
         if not leases.change_lease(connection, lease, state="done", done_at=moment_text(now()), vote_id=vote_id):
             raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
         if lease.purpose == "vote":
-            plan = self.records.plan(lease.campaign_id)
-            offer_adjudication(connection, plan, lease.campaign_id, lease.unit)
+            offer_adjudication(connection, self.records.plan(lease.campaign_id), lease.campaign_id, lease.unit)
 
     def _why_not(self, lease: leases.Lease, address: str, rater_id: str) -> Refusal | None:
         if lease.rater_id == rater_id and lease.address == address:

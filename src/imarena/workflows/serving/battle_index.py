@@ -121,8 +121,7 @@ def _counting_votes(view: views.View) -> tuple[views.VoteColumns, NDArray[np.boo
 
 def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
     arrays = (cast.seq, cast.left, cast.right, cast.preference, cast.dimension.of, cast.created_us, asking)
-    encoded = repr(cast.dimension.names).encode()
-    return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
+    return sha256_hex(b"".join(array.tobytes() for array in arrays) + repr(cast.dimension.names).encode())
 
 
 def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:

@@ -378,5 +378,4 @@ def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> Image
         row = connection.execute(select(blobs).where(blobs.c.sha256 == sha256)).mappings().first()
     if row is None or row["withdrawn_at"]:
         return None
-    names = ("sha256", "size_bytes", "media_type", "width", "height")
-    return ImageRef(**{name: row[name] for name in names})
+    return ImageRef(**{name: row[name] for name in ("sha256", "size_bytes", "media_type", "width", "height")})

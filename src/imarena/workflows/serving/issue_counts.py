@@ -104,8 +104,7 @@ def _editor_names(entries: views.Entries, outputs: CodeArray) -> list[str]:
 def read_issues(view: views.View) -> IssueColumns:
     """The issues of all votes."""
     pairs = [(vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue.kind in ISSUE_KINDS]
-    with_box = {vote for vote, issue in pairs if issue.box}
-    sizes = dict(_sizes(view, with_box))
+    sizes = dict(_sizes(view, {vote for vote, issue in pairs if issue.box}))
     return IssueColumns(
         vote=np.array([vote for vote, _ in pairs], np.int64),
         kind=np.array([ISSUE_KINDS.index(issue.kind) for _, issue in pairs], np.int32),

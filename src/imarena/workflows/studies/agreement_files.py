@@ -155,8 +155,7 @@ def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    text = frozenset(column_names(path))
-    rows: list[dict[str, Any]] = read_file(path, text=text, wanted=None).to_pylist()
+    rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     return rows
 
 

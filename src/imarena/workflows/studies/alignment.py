@@ -170,8 +170,7 @@ def align_files(
     if not battles:
         return _align_scores(scores_from_file(from_file), _ratings_table(against, only), options)
     verdicts = _judges_verdicts(from_file)
-    votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
-    return _align_votes(verdicts, votes, options, missing)
+    return _align_votes(verdicts, verdicts_from_file(against, outcomes=HUMAN_OUTCOMES), options, missing)
 
 
 def _judges_verdicts(path: Path) -> VerdictColumns:

@@ -132,8 +132,7 @@ def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: People
     if len(groups) > 1:
         for track, figure in groups.items():
             health.add("... by track or task", figure, group=track)
-    lazy = figures.tie_laziness(human, judge)
-    health.add("How often does it tie where people decide?", lazy.false_ties)
+    health.add("How often does it tie where people decide?", figures.tie_laziness(human, judge).false_ties)
 
 
 def _met(answers: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
@@ -169,8 +168,7 @@ def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes, ra
     units = [number for number in range(len(rows)) for _ in range(2)]
     human = [value for left, _, _ in rows for value in (float(left), float(not left))]
     scores = [value for _, left, right in rows for value in (left, right)]
-    edges = _edges(scores)
-    agreement = figures.score_gap_agreement(units, human, scores, edges)
+    agreement = figures.score_gap_agreement(units, human, scores, _edges(scores))
     for band, figure in zip(agreement.bands, agreement.figures, strict=True):
         if band.n:
             low = f"{band.low:.3g}"

@@ -153,8 +153,7 @@ def _questions(
     judge: Judge, case: questions.Case, board: questions.ShowableOutputs, *, battles: bool
 ) -> Iterator[ProbeQuestion]:
     """The case unchanged, then with each text; a pair in both orders, with the text always on the same side."""
-    plain = questions.work_id(judge, replace(case, order=None), board.parents)
-    unit = content_id("unit", plain)
+    unit = content_id("unit", questions.work_id(judge, replace(case, order=None), board.parents))
     side = (Outcome.LEFT, Outcome.RIGHT)[int(unit[-1], 16) % 2] if battles else None
     for text in (None, *injections()):
         for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST) if battles else (None,):

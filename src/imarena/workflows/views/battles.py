@@ -153,8 +153,7 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
     coded: dict[str, Any] = {
         name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
-    excluded = sum((part.excluded for part in parts), Counter[str]())
-    return BattleColumns(**arrays, **coded, excluded=excluded)
+    return BattleColumns(**arrays, **coded, excluded=sum((part.excluded for part in parts), Counter[str]()))
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
@@ -269,8 +268,7 @@ class ScorePairColumns(ColumnTable):
 def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntArray]:
     """Every two of these outputs (distinct positions) that share an item, a turn and a mode, as rows of `output`."""
     rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
-    start = np.flatnonzero(group_starts(entries.unit[output[rows]]))
-    first, second = _pairs_within(start, rows.size)
+    first, second = _pairs_within(np.flatnonzero(group_starts(entries.unit[output[rows]])), rows.size)
     return rows[first], rows[second]
 
 
@@ -293,12 +291,10 @@ def _score_pairs(columns: JudgmentColumns, owner: CodeArray, entries: Entries) -
         owner[rows],
     )
     rows = rows[np.lexsort(keys)]
-    unit = entries.unit[columns.left[rows]]
-    new = group_starts(owner[rows], unit, columns.repeat[rows])
+    new = group_starts(owner[rows], entries.unit[columns.left[rows]], columns.repeat[rows])
     fresh = new | group_starts(columns.left[rows])
     rows, new = rows[fresh], new[fresh]
-    start = np.flatnonzero(new)
-    first, second = _pairs_within(start, rows.size)
+    first, second = _pairs_within(np.flatnonzero(new), rows.size)
     left, right = rows[first], rows[second]
     return ScorePairColumns(
         whose=owner[left],
@@ -341,8 +337,7 @@ def _unfought(
     """Drop pairs that a judge compared directly, if the judge has any successful comparison."""
     if not scored.left.size or not fought.left.size:
         return scored
-    compares = np.unique(fought.whose[fought.decided])
-    direct = np.isin(fought.whose, compares)
+    direct = np.isin(fought.whose, np.unique(fought.whose[fought.decided]))
     compared = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
     double = np.isin(_pair_codes(scored.whose, scored.left, scored.right, outputs), compared)
     if double.any():

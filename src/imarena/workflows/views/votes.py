@@ -158,8 +158,7 @@ def _exclusions(connection: Connection, before_us: int | None) -> dict[str, str]
     if before_us is not None:
         moment = moment_text(datetime.fromtimestamp(before_us // 1_000_000, UTC))
         excluded = (exclusions.c.created_at < moment) & (excluded | (exclusions.c.lifted_at >= moment))
-    rows = connection.execute(query.where(excluded).group_by(exclusions.c.rater_id))
-    return dict(rows.tuples().all())
+    return dict(connection.execute(query.where(excluded).group_by(exclusions.c.rater_id)).tuples().all())
 
 
 def votes_in_force(query: Select[Any]) -> Select[Any]:

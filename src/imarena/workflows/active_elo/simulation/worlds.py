@@ -113,8 +113,7 @@ def world_of(models: tuple[str, ...], scores: FloatArray, values: FloatArray) ->
         votes = np.where(np.isfinite(lead), 0.5 + 0.5 * np.sign(lead), np.nan)
         counted = np.isfinite(lead).sum(axis=0)
         mean = np.where(np.isfinite(lead), lead, 0.0).sum(axis=0) / np.maximum(counted, 1)
-    truth = np.sign(np.round(mean, 9))
-    return World(models, scores, votes, truth, np.zeros(len(scores), np.int64))
+    return World(models, scores, votes, np.sign(np.round(mean, 9)), np.zeros(len(scores), np.int64))
 
 
 def simulated_world(
@@ -138,8 +137,7 @@ def simulated_world(
     favour = rng.normal(0, bias, n_models) * SLOPE
     scores = np.clip(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape) + favour[None, :], 0, 1000)
     left, right = np.triu_indices(n_models, 1)
-    lead = quality[:, left] - quality[:, right]
-    chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * lead)
+    chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * (quality[:, left] - quality[:, right]))
     votes = (rng.random((n_raters, *chance.shape)) < chance).astype(np.float64)
     truth = np.sign(votes.mean(axis=0) - 0.5)
     names = tuple(f"model-{n + 1:02d}" for n in range(n_models))

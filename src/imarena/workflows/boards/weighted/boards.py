@@ -150,8 +150,7 @@ def setting_board(
     if name == "corrected":
         corrected, result = corrected_board(people, options, _scale(arena))
         return _label(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
-    judged = judged_pairs(arena, votes)
-    battles = _join(unvoted_judge_battles(arena, votes), people) if judged.any() else people
+    battles = _join(unvoted_judge_battles(arena, votes), people) if judged_pairs(arena, votes).any() else people
     ranking, more, notices = weighted_online_board(workspace, arena, battles, name, options, group)
     return _label(ranking, name, arena, more, notices)
 

@@ -41,8 +41,7 @@ def _boards(data: PaperData, top: int | None) -> Block:
         return NOTHING
     boards: dict[str, list[dict[str, Any]]] = dict(data.active["boards"])
     if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
-        people = [row.model_dump() for row in data.main.ranking.models]
-        boards = {"people": people, **boards}
+        boards = {"people": [row.model_dump() for row in data.main.ranking.models], **boards}
     never_met = (note["values"]["models"] for note in data.active["notices"] if note["code"] == "groups_never_met")
     groups: list[Sequence[str]] = [*next(never_met, [])]
     if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:

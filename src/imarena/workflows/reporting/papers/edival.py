@@ -61,8 +61,7 @@ def edival_report(
     """
     view = View(workspace)
     styles = style_tables(view)
-    judge_sets = _chosen_sets(view, judges, styled=bool(styles))
-    sets = [read_scored(view, judge) for judge in judge_sets]
+    sets = [read_scored(view, judge) for judge in _chosen_sets(view, judges, styled=bool(styles))]
     if not (sets and sets[0].outputs):
         if styles:
             return EdiValReport(
@@ -288,8 +287,7 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
         return []
     first, result = sets[0], [sets[0]]
     for number, tool_set in enumerate(sets[1:], 2):
-        changes = tool_set.changes(first)
-        label = f"{judge}: {changes}"
+        label = f"{judge}: {tool_set.changes(first)}"
         if label in {other.judge.name for other in result}:
             label = f"{label} ({number})"
         result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.forms), tool_set.settings))

@@ -38,8 +38,7 @@ def coverage_by_task(data: PaperData) -> Block:
         )
         for editor in sorted({editor for editor, _ in counts if editor})
     )  # fmt: skip
-    has_architecture = any(row[1] for row in rows)
-    architecture = Column("architecture", absent="no model card" if has_architecture else "")
+    architecture = Column("architecture", absent="no model card" if any(row[1] for row in rows) else "")
     head = columns("model", architecture, "kind", *(Column(task, ",", "–") for task in names))
     return Block((Table(head, rows),)) if names else NOTHING
 
