@@ -106,9 +106,8 @@ def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOpt
     arena = read_arena(workspace, judge, ratings=True)
     scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
     gap, agrees, families = calibration_pairs(arena)
-    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
-    for family in np.unique(families).tolist():
-        groups[family] = families == family
+    by_family = {family: families == family for family in np.unique(families).tolist()}
+    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool), **by_family}
     stored, skipped = [], {}
     for name, rows in groups.items():
         if name != ALL and (int(rows.sum()) < routing.LEAST_PAIRS or np.ptp(gap[rows]) == 0):

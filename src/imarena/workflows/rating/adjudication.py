@@ -98,9 +98,8 @@ def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assign
         table.c.campaign_id == campaign_id, table.c.unit == unit, table.c.purpose == "vote", table.c.state == "done"
     )
     query = select(verifications).where(verifications.c.item_id == row["item_id"], verifications.c.rater_id.in_(done))
-    newest = {}
-    for stored in connection.execute(query.order_by(verifications.c.seq)).mappings():
-        newest[stored["rater_id"]] = from_row(Verification, stored)
+    rows = connection.execute(query.order_by(verifications.c.seq)).mappings()
+    newest = {check["rater_id"]: from_row(Verification, check) for check in rows}
     return from_row(Assignment, row), list(newest.values())
 
 

@@ -154,9 +154,8 @@ def _failures(slots: Slots, questions: Collection[Unanswered], *, imported: bool
 
 def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:
     """Describe the last run per settings if it left questions without an answer since (`left`, by work)."""
-    latest = {}
-    for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
-        latest[run.command, canonical_json(run.settings)] = run
+    runs = workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"])
+    latest = {(run.command, canonical_json(run.settings)): run for run in runs}
     lines = []
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
