@@ -61,7 +61,7 @@ def help_instructions(
 ) -> InstructionReport:
     """Suggest help for the instructions of a table, or for those of a data set with its images."""
     threshold = curation.CurationSettings().threshold
-    texts: list[_Asked] = [_Asked(request) for request in requests]
+    texts: list[_InstructionCase] = [_InstructionCase(request) for request in requests]
     if dataset:
         texts = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
     if not texts:
@@ -104,7 +104,7 @@ def write_variants(report: InstructionReport, path: Path) -> int:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _InstructionCase:
     """An instruction, and what is known about its image."""
 
     request: curation.CurationRequest
@@ -113,15 +113,15 @@ class _Asked:
     shows: str = ""
 
 
-def _of_item(workspace: Workspace, item: Item) -> _Asked:
+def _of_item(workspace: Workspace, item: Item) -> _InstructionCase:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
     perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
     text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return _Asked(request, perception, text, str(item.provenance.get("shows") or ""))
+    return _InstructionCase(request, perception, text, str(item.provenance.get("shows") or ""))
 
 
 async def _ask_all(
-    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_Asked]
+    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_InstructionCase]
 ) -> list[curation.InstructionVariants]:
     async with opened():
         return [

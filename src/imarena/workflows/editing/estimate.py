@@ -60,7 +60,7 @@ class EditEstimate:
 
 
 @dataclass
-class _Past:
+class _History:
     costs: list[float]
     latencies: list[float]
     ok: int = 0
@@ -75,7 +75,7 @@ def estimate_edits(
     workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
 ) -> list[EditEstimate]:
     """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
-    past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
+    past: dict[str, _History] = defaultdict(lambda: _History([], []))
     by_name = {editor.name: editor for editor in editors}
     done: dict[EditSlot, tuple[bool, Output]] = {}
     stored: dict[EditSlot, ImageRef] = {}
@@ -189,7 +189,7 @@ def _estimate(
     editor: Editor,
     items: Sequence[Item],
     settings: EditSettings,
-    past: _Past,
+    past: _History,
     done: dict[EditSlot, tuple[bool, Output]],
     paid: dict[str, float],
 ) -> EditEstimate:
@@ -241,7 +241,7 @@ def _steps(
     return steps_of(EditWork(item, editor, turn, output.mode, sample, above[1] if above else None, 0, seed))
 
 
-def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
+def _price(editor: Editor, past: _History) -> tuple[float | None, str, date | None]:
     if past.is_enough:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None

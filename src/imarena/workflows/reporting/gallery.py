@@ -84,14 +84,14 @@ class Thumbnails:
         self.unreadable: set[str] = set()
         """Hashes of images whose file is missing or damaged."""
         self._bytes = 0
-        self._known: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
 
     def __call__(self, image: ImageRef) -> str:
         if self.folder is not None:
             return preview_file(self.workspace, self.folder, image, FILE_PX) or self._unreadable(image)
-        cached = self._known.get(image.sha256)
+        cached = self._addresses.get(image.sha256)
         address = self._inside(image) if cached is None else cached
-        self._known[image.sha256] = address
+        self._addresses[image.sha256] = address
         if not address or self._bytes + len(address) > INSIDE_BYTES:
             self.left_out += bool(address)
             return ""

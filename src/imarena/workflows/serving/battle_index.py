@@ -287,7 +287,7 @@ class BattleIds:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
-        self._read: CodeArray | None = None
+        self._hashed_pairs: CodeArray | None = None
         """The pairs of the index hashed last; an index with the same pairs shares this array."""
         self._guard = threading.Lock()
         self._waiting: set[str] = set()
@@ -296,7 +296,7 @@ class BattleIds:
     def find(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
         match = self._look(view, index, identity)
-        if match is None and self._read is not index.left:
+        if match is None and self._hashed_pairs is not index.left:
             self._waiting.add(identity)
             try:
                 self.read(view, index)
@@ -334,7 +334,7 @@ class BattleIds:
     def read(self, view: views.View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
         """Hash new pairs. `pause` is called between parts; if it returns False, hashing ends early."""
         with self._guard:
-            if self._read is index.left:
+            if self._hashed_pairs is index.left:
                 return
             numbers = ColumnWriter(np.uint64)
             new = _new_pairs(_pair_numbers(view.entries, index), self._pair)
@@ -345,7 +345,7 @@ class BattleIds:
                     return
             if new.size:
                 self._number, self._pair = _by_number(joined(self._number, numbers.column()), joined(self._pair, new))
-            self._read = index.left
+            self._hashed_pairs = index.left
 
 
 def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
