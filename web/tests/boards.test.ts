@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { balanced, isolated } from "../src/parts/isolated";
 import { orderFrom, orderText, sortedBy } from "../src/parts/sortable";
-import { groupsOf, winShareOf } from "../src/pages/boards/standings";
+import { spanOf } from "../src/parts/interval";
+import { groupsOf, partsOf, winShareOf } from "../src/pages/boards/standings";
 
 describe("sorting", () => {
   const rows = [{ name: "b10", value: 2 }, { name: "b9", value: null }, { name: "a", value: 7 }];
@@ -32,6 +33,17 @@ describe("groups that never met", () => {
     const notices = [{ code: "groups_never_met", text: "", values: { groups: 2, models: [["a"], ["x", "y"]] } }] as never[];
     expect([...groupsOf({ notices, standings })]).toEqual([["x", 1], ["y", 1], ["a", 2]]);
     expect(groupsOf({ notices: [], standings }).size).toBe(0);
+  });
+  it("are parts of their own, and one part if all models met", () => {
+    const models = (found: { standings: { model: string }[] }[]) => found.map((part) => part.standings.map((one) => one.model));
+    expect(models(partsOf(standings, new Map([["x", 1], ["y", 1], ["a", 2]])))).toEqual([["x", "y"], ["a"]]);
+    expect(models(partsOf(standings, new Map()))).toEqual([["a", "x", "y"]]);
+  });
+  it("have axes of their own", () => {
+    const rated = (model: string, rating: number) => ({ model, rating, low: rating - 10, high: rating + 10 }) as never;
+    const [first, second] = partsOf([rated("x", 1500), rated("y", 1400), rated("a", 1000)], new Map([["x", 1], ["y", 1], ["a", 2]]));
+    expect(spanOf(first!.standings).low).toBeGreaterThan(1380);
+    expect(spanOf(second!.standings).high).toBeLessThan(1020);
   });
 });
 

@@ -30,7 +30,13 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {word for parameter in self.get_params(ctx) for word in parameter.opts}
         end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
+        try:
+            return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
+        except typer.BadParameter as error:
+            _explain(error)
+            if error.param is not None and error.param.param_type_name == "argument":
+                error.param_hint = f"'{error.param.metavar or str(error.param.name).upper()}'"
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [
@@ -54,6 +60,16 @@ class Command(TyperCommand):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+def _explain(error: typer.BadParameter) -> None:
+    """Put the message of a value that newer versions of typer check with pydantic into our words."""
+    from pydantic import ValidationError
+
+    from imarena.core import value_problem
+
+    if isinstance(error.__cause__, ValidationError):
+        error.message = f"{value_problem(error.__cause__)}."
 
 
 def _known_spelling(word: str, known: Collection[str]) -> str:

@@ -59,6 +59,12 @@ def validation_problem(
     return ValidationProblem("; ".join(texts), hint)
 
 
+def value_problem(error: ValidationError) -> str:
+    """Describe what was wrong with a single value, such as that of an option; its name is shown beside the text."""
+    first = error.errors(include_url=False)[0]
+    return _text({**first, "loc": ()}, given=True)
+
+
 def _distinct(errors: Iterable[Any]) -> list[Any]:
     """One error per field: pydantic reports a union's field once for each of its types."""
     chosen: dict[tuple[Any, ...], Any] = {}
@@ -88,7 +94,7 @@ def _text(error: Any, *, given: bool) -> str:
         message = str(error["msg"]).removeprefix("Value error, ").rstrip(".")
         return f"{where}: {message}" if where else message
     value = "" if not given or _SECRET.search(where) else _shown(error.get("input"))
-    subject = where or "the document"
+    subject = where or ("the document" if isinstance(error.get("input"), Mapping | list) else "the value")
     return f"{subject} is {value}, and must be {expected}" if value else f"{subject} must be {expected}"
 
 

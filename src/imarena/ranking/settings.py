@@ -1,20 +1,18 @@
 """Read settings of the methods by name, such as ``k_human=16``, into the options. All commands use this reader."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from imarena.core import UserError, unknown_name
-from imarena.ranking.options import Options
+from imarena.ranking.options import MixtureOptions, Options
 from imarena.stats import score_range_from
 
 WHOLE = ("base", "scale", "centre")
 """Settings of the board, not of a method."""
 METHOD_PARTS = ("elo", "active", "mixture")
-METHODS_OF = {"elo": ("elo", "active-elo"), "active": ("active-elo",), "mixture": ("mixture", "corrected")}
-"""The methods that read each part."""
-WITHOUT_SETTINGS = ("bt", "davidson")
-"""Methods that have no settings of their own."""
+METHOD_OF = {"elo": "elo", "active": "active-elo", "mixture": "mixture"}
+"""The method that reads each part; the other methods have no settings of their own."""
 EPSILON = "epsilon"
 """The paper's name: q_human = 1 - epsilon (CV-Arena E.3)."""
 
@@ -24,7 +22,7 @@ def with_settings(
 ) -> Options:
     """Apply every ``key=value`` to the options. `reliability`: see `MixtureOptions`.
 
-    `refuse_unused`: raise `UserError` for a setting of other methods if the method of `options` has none.
+    `refuse_unused`: raise `UserError` for a setting that the method of `options` does not read.
     """
     parts: dict[str, Any] = {name: getattr(options, name) for name in METHOD_PARTS}
     if reliability is not None:
@@ -37,13 +35,24 @@ def with_settings(
             parts[key] = _number(key, text)
         for owner in owners:  # active Elo and the mixture both have a q_human
             parts[owner] = replace(parts[owner], **{key: _value(key, text)})
-        if owners and refuse_unused and options.method in WITHOUT_SETTINGS:
-            methods = ("elo",) if key == "k" else dict.fromkeys(name for part in owners for name in METHODS_OF[part])
-            raise UserError(
-                f"The method '{options.method}' has no setting '{key}'.",
-                hint=f"It is a setting of {', '.join(f'--method {name}' for name in methods)}.",
-            )
+        if owners and refuse_unused:
+            _check_used(key, owners, options.method, parts)
+    if refuse_unused and reliability not in (None, MixtureOptions().reliability):
+        _check_used("reliability", ["mixture"], options.method, parts)
     return replace(options, **parts)
+
+
+def _check_used(key: str, owners: Sequence[str], method: str, parts: Mapping[str, Any]) -> None:
+    """Refuse a setting of parts that the method does not read."""
+    methods = [METHOD_OF[part] for part in owners]
+    if method in methods:
+        return
+    own = [name for part, reader in METHOD_OF.items() if reader == method for name in _names(parts[part])]
+    raise UserError(
+        f"The method '{method}' has no setting '{key}'.",
+        hint=f"--method {method} takes {', '.join([*own, *WHOLE])}; '{key}' belongs to "
+        f"{' and '.join(f'--method {name}' for name in methods)}.",
+    )
 
 
 def known_settings() -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from imarena.core import UserError, counted
 from imarena.reports.active_plots import save_active_plots
-from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
+from imarena.reports.active_tables import board_parts, boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, PageImage, Section, write_html, write_markdown
-from imarena.reports.tables import Range
+from imarena.reports.tables import Range, Table
 
 ORIGINS = {
     "given": "a range that was given",
@@ -16,6 +16,7 @@ ORIGINS = {
     "scores": "a range rounded outward from the scores",
 }
 """The origin of the range of a judge's scores, in words."""
+NEVER_MET = "Groups of models that never met have ratings and ranks of their own."
 
 
 def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | None = None) -> Page:
@@ -50,22 +51,32 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
         "Rank, rating and 95% interval. Human only has the same votes as Active Elo, so that their budgets match.",
         *(describe_settings(name, settings) for name, settings in document["settings"].items()),
     ]
-    rates = document["win_rates"]
-    names = [name for name in document["boards"] if rates.get(name)]
-    models = [row["model"] for row in next(iter(document["boards"].values()))]
-    wins = plain_table(
-        ("model", *(title_of(name) for name in names)),
-        ([model, *(rates[name].get(model) for name in names)] for model in models[:10]),
-        "Average win rate against the ten best (figure 3)",
-    )
+    groups = document.get("groups") or {}
+    if groups:
+        text.insert(1, f"{NEVER_MET} Win rates are against the ten best of the model's group.")
     plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95% intervals (figure 4)")
     plots += _picture(files, "wins", "Average win rates against the ten best by setting (figure 3)")
     signed = {
         name: settings["signature"] for name, settings in document["settings"].items() if settings.get("signature")
     }
     notes = tuple(f"{title_of(name)}: {line}" for name, line in signed.items())
-    tables = (replace(boards_table(document["boards"]), notes=notes), wins)
+    tables = (replace(boards_table(document["boards"], groups), notes=notes), _win_rates(document, groups))
     return Section("Boards side by side", tuple(text), tuple(document["warnings"]), tables=tables, plots=plots)
+
+
+def _win_rates(document: dict[str, Any], groups: dict[str, Any]) -> Table:
+    """The average win rates of the first board's ten best of each group, by setting."""
+    rates = document["win_rates"]
+    names = [name for name in document["boards"] if rates.get(name)]
+    first = next(iter(document["boards"]))
+    parts = [part for part in board_parts(document["boards"], groups) if part[0] == first]
+    lines = (
+        [*([number] if len(parts) > 1 else []), row["model"], *(rates[name].get(row["model"]) for name in names)]
+        for number, (_, _, rows) in enumerate(parts, 1)
+        for row in rows[:10]
+    )
+    head = (*(["group"] if len(parts) > 1 else []), "model", *(title_of(name) for name in names))
+    return plain_table(head, lines, "Average win rate against the ten best (figure 3)")
 
 
 def describe_settings(name: str, settings: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.active_tables import title_of
+from imarena.reports.active_tables import board_parts
 from imarena.reports.rank_plots import names_axis, save_pair
 
 TOP = 10
@@ -73,8 +73,8 @@ def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple
     light and for dark pages, by figure.
     """
     charts = {
-        "bootstrap": bootstrap_chart(document["boards"]),
-        "wins": top_ten_wins_chart(document["boards"], document["win_rates"]),
+        "bootstrap": bootstrap_chart(document),
+        "wins": top_ten_wins_chart(document),
     }
     if document["calibration"]:
         curves = [{**curve, "group": group} for group, curve in document["calibration"].items()]
@@ -85,13 +85,16 @@ def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple
     return {name: save_pair(chart, folder, name) for name, chart in charts.items()}
 
 
-def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
-    """One panel per setting: the ratings of its ten best with the intervals of resampled boards (figure 4)."""
+def bootstrap_chart(document: dict[str, Any]) -> Any:
+    """One panel per setting: the ratings of its ten best with the intervals of resampled boards (figure 4).
+
+    Each group of models that never met has a panel of its own.
+    """
     import altair as alt
 
     scale = alt.Scale(nice=True, zero=False)  # ratings of different settings cannot be compared
     panels = []
-    for name, rows in boards.items():
+    for _, title, rows in board_parts(document["boards"], document.get("groups") or {}):
         best = rows[:TOP]
         order = [row["model"] for row in best]
         base = alt.Chart(alt.InlineData(values=best)).encode(y=names_axis("model:N", order, LABEL_LIMIT))
@@ -100,25 +103,29 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
         )
         spans = bars.encode(x=alt.X("low:Q", scale=scale, title="rating"), x2="high:Q")
         points = base.mark_circle(size=60, opacity=1, color="#3f7fd0").encode(x=alt.X("rating:Q", scale=scale))
-        panels.append((spans + points).properties(width=230, height={"step": 22}, title=title_of(name)))
+        panels.append((spans + points).properties(width=230, height={"step": 22}, title=title))
     return alt.concat(*panels, columns=3, spacing=24).resolve_scale(x="independent", y="independent")
 
 
-def top_ten_wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str, dict[str, float] | None]) -> Any:
-    """One panel per setting: the average win rate of its ten best against the ten best (figure 3)."""
+def top_ten_wins_chart(document: dict[str, Any]) -> Any:
+    """One panel per setting (and group): the average win rate of its ten best against the ten best (figure 3)."""
     import altair as alt
 
     panels = []
-    for name, rows in boards.items():
-        rate_of = rates.get(name) or {}
-        best = [{"model": row["model"], "rate": rate_of[row["model"]]} for row in rows[:TOP] if row["model"] in rate_of]
+    for name, title, rows in board_parts(document["boards"], document.get("groups") or {}):
+        rates = document["win_rates"].get(name) or {}
+        best = [
+            {"model": row["model"], "rate": rates[row["model"]]}
+            for row in rows[:TOP]
+            if rates.get(row["model"]) is not None
+        ]
         base = alt.Chart(alt.InlineData(values=best)).encode(
             y=names_axis("model:N", [row["model"] for row in best], LABEL_LIMIT),
             x=alt.X("rate:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"), title="average win rate"),
         )
         text = base.mark_text(align="left", dx=3, fontSize=10).encode(text=alt.Text("rate:Q", format=".0%"))
         bars = base.mark_bar(color="#8aa4c8")
-        panels.append((bars + text).properties(width=230, height={"step": 22}, title=title_of(name)))
+        panels.append((bars + text).properties(width=230, height={"step": 22}, title=title))
     return alt.concat(*panels, columns=3, spacing=24)
 
 

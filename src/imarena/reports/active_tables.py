@@ -1,6 +1,6 @@
 """The tables of the Active Elo report, from the rows of a document; missing figures are empty."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from imarena.reports.tables import CellValue, Column, Range, Table
@@ -21,19 +21,44 @@ def title_of(setting: str) -> str:
     return TITLES.get(setting, setting.replace("reward: ", "reward model only: "))
 
 
-def boards_table(boards: dict[str, list[dict[str, Any]]]) -> Table:
-    """One row per model in the order of the first board, with rank, rating and interval for each setting."""
+def board_parts(
+    boards: dict[str, list[dict[str, Any]]], groups: Mapping[str, Sequence[Sequence[str]]]
+) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """The setting, the title and the rows of each board; those of models that never met are parts of their own."""
+    parts = []
+    for name, rows in boards.items():
+        for number, group in enumerate(groups.get(name, ()), 1):
+            part = [row for row in rows if row["model"] in group]
+            parts.append((name, f"{title_of(name)}, group {number}", part))
+        if not groups.get(name):
+            parts.append((name, title_of(name), rows))
+    return parts
+
+
+def boards_table(boards: dict[str, list[dict[str, Any]]], groups: Mapping[str, Sequence[Sequence[str]]]) -> Table:
+    """One row per model in the order of the first board, with rank, rating and interval for each setting.
+
+    `groups`: by setting, the groups of models that never met, if there are several; they are named before the rank.
+    """
     names = list(boards)
     rows = {name: {row["model"]: row for row in boards[name]} for name in names}
+    of = {
+        (name, model): f"group {number}: "
+        for name in names
+        for number, group in enumerate(groups.get(name, ()), 1)
+        for model in group
+    }
     models = list(dict.fromkeys(row["model"] for name in names for row in boards[name]))
-    lines = [(model, *(_standing(rows[name].get(model)) for name in names)) for model in models]
+    lines = [
+        (model, *(_standing(rows[name].get(model), of.get((name, model), "")) for name in names)) for model in models
+    ]
     return Table(columns("model", *(title_of(name) for name in names)), tuple(lines))
 
 
-def _standing(row: dict[str, Any] | None) -> str:
+def _standing(row: dict[str, Any] | None, group: str = "") -> str:
     if row is None:
         return ""
-    text = f"{row['rank']}. {row['rating']:.0f}"
+    text = f"{group}{row['rank']}. {row['rating']:.0f}"
     low, high = row["low"], row["high"]
     if low is None or high is None or low == high:
         return f"{text} ({row['note']})" if row.get("note") else text

@@ -117,7 +117,7 @@ def _meanings(ranking: Ranking) -> str:
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
     if group_numbers(ranking):
-        parts.append("group: models that met each other; ranks hold within a group")
+        parts.append("group: models that met each other; ratings, intervals and ranks hold within a group")
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):

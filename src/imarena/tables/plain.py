@@ -215,7 +215,8 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return " and ".join(f"'{name}'" for name in names)
+    *before, last = (f"'{name}'" for name in names)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _how_named(spec: TableKind, missing: Sequence[str]) -> str:

@@ -2,7 +2,8 @@
 
 import json
 
-from imarena.core.records import JsonDict, Output
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Output, never_met_groups
 from imarena.web import wire_look
 from imarena.web.arena import ServedWorkspace
 from imarena.web.responses import item_line, output_picture, picture_out
@@ -24,11 +25,15 @@ def model_out(
     examples = (*results.best, *results.worst)
     arena.voting.records.read({example.item_id for example in examples}, {example.output_id for example in examples})
     standing = next((standing for standing in board.standings if standing.model == results.model), None)
+    notices = [Notice(code=one.code, values=one.values) for one in board.notices]
+    groups = never_met_groups(notices, [one.model for one in board.standings])
+    of = next((number for number, group in enumerate(groups, 1) if results.model in group), None)
     return ModelOut.of(
         board,
         model=results.model,
         standing=standing,
-        models=len(board.standings),
+        models=len(board.standings) if of is None else len(groups[of - 1]),
+        group=of if len(groups) > 1 else None,
         reason="" if standing is not None else board.reason,
         total=wire_look.Cell.model_validate(results.total),
         opponents=[wire_look.Cell.model_validate(duel) for duel in results.opponents],

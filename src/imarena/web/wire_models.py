@@ -33,7 +33,9 @@ class ModelOut(Wire):
     model: str
     standing: StandingOut | None
     models: int
-    """Number of models on the board."""
+    """Number of models that it is ranked among: those on the board, or in its group."""
+    group: int | None
+    """Number of its group, from 1, if groups of models never met; each has ratings and ranks of its own."""
     method: str
     n_battles: int
     verdicts: str

@@ -69,3 +69,17 @@ def test_a_prompt_file(imarena: Imarena, tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("questions: 3\n")
     words = ["--judge", "checklist", "-o", "questions=list.yaml", "--base-url", "http://localhost:1/v1", "--model", "m"]
     check(imarena("-w", "arena", "judge", *words, code=2).err, ["The checklist list.yaml is not valid"])
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["judge", "--limit", "abc"], "the value is 'abc', and must be a whole number."),
+        (["judge", "--limit", "0"], "the value is '0', and must be at least 1."),
+        (["rank", "--level", "x"], "the value is 'x', and must be a number."),
+        (["serve", "--port", "99999"], "must be at most 65535."),
+        (["pvc", "pairs", "out", "--from", "metric"], "'metric' is not one of 'metrics', 'votes', 'judgments'."),
+    ],
+)
+def test_wrong_values_of_options(imarena: Imarena, words: list[str], part: str) -> None:
+    check(imarena(*words, code=2).err, [part])

@@ -3,9 +3,9 @@
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from imarena.core import validation_problem
+from imarena.core import validation_problem, value_problem
 from imarena.core.validation import ValidationProblem
 
 
@@ -105,3 +105,9 @@ def test_json_that_cannot_be_read() -> None:
     with pytest.raises(ValidationError) as caught:
         Whole.model_validate_json("{")
     assert validation_problem(caught.value).text.startswith("not JSON (EOF while parsing")
+
+
+def test_a_single_value_needs_no_name() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(int).validate_python("x")
+    assert value_problem(caught.value) == "the value is 'x', and must be a whole number"

@@ -9,7 +9,8 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.ranking import ActiveEloOptions, Options
 from imarena.ranking.boards.from_tables import rank
-from imarena.ranking.settings import known_settings, with_settings
+from imarena.ranking.options import METHODS
+from imarena.ranking.settings import WHOLE, known_settings, with_settings
 from imarena.routing import Gates, fit_curve, gates_for, reliability, reliability_points
 from imarena.stats import ScoreRange
 from imarena.workflows.active_elo.simulation.compare import (
@@ -199,3 +200,26 @@ def test_the_settings_that_are_named_are_those_that_are_taken() -> None:
         with_settings(Options(), [f"{name}={values.get(name, '0.5' if name not in ('base', 'gap_bins') else '3')}"])
     with pytest.raises(UserError, match="scale_floor, score_range"):
         with_settings(Options(), ["nothing=1"])
+
+
+SETTINGS_OF = {
+    "bt": set(), "davidson": set(), "corrected": set(), "elo": {"k", "order"}, "mixture": {"reliability", "gap_bins", "q_human"},
+    "active-elo": {
+        "k_human", "alpha", "q_human", "q_judge", "q_by_gap", "scale_floor", "score_range", "paper_compat",
+    },
+}  # fmt: skip
+VALUES = {"order": "shuffled", "reliability": "gap", "q_by_gap": "0:0.5", "score_range": "0:10", "paper_compat": "true"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_setting_of_another_method_is_refused_with_the_own_ones(method: str) -> None:
+    own = SETTINGS_OF[method]
+    for name in known_settings():
+        words = [f"{name}={VALUES.get(name, '3' if name in ('base', 'gap_bins') else '0.5')}"]
+        if name in own or name in WHOLE or (name == "epsilon" and "q_human" in own):
+            with_settings(Options(method=method), words, refuse_unused=True)
+            continue
+        with pytest.raises(UserError, match=f"'{method}' has no setting") as refused:
+            with_settings(Options(method=method), words, refuse_unused=True)
+        named = str(refused.value.hint).split(";")[0].removeprefix(f"--method {method} takes ").split(", ")
+        assert {*named} == own | {*WHOLE}

@@ -88,7 +88,9 @@ def test_settings_reach_the_method(battles: Path) -> None:
         run("--from", str(battles), "--set", "k=big")
     with pytest.raises(UserError, match="'bt' has no setting 'k'") as refused:
         run("--from", str(battles), "--set", "k=3")
-    assert refused.value.hint == "It is a setting of --method elo."
+    assert refused.value.hint == "--method bt takes base, scale, centre; 'k' belongs to --method elo."
+    with pytest.raises(UserError, match="'bt' has no setting 'reliability'"):
+        run("--from", str(battles), "--reliability", "gap")
     with pytest.raises(UserError, match="No method"):
         run("--from", str(battles), "--method", "magic")
 

@@ -1,34 +1,17 @@
 """Ranks of models that never met: `rank`, the report and the site give each group its own."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from imarena.core.records import Outcome, Rater
-from imarena.storage import init_workspace
-from tests import samples
 from tests.command import Imarena
-
-ITEMS = 12
-GROUPS = (("oak", "ash", "elm"), ("dog", "cat"))
+from tests.small_data.separate_groups import GROUPS, ITEMS, fill
 
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Path:
-    """Generators and editors on items of their own: the first of each group wins five battles of six."""
-    rater = Rater(rater_id="r")
-    with init_workspace(tmp_path / "w") as workspace:
-        workspace.store.add([rater])
-        for number, group in enumerate(GROUPS):
-            for key in range(ITEMS):
-                item = samples.item(f"{number}-{key}")
-                made = [samples.output(item, editor) for editor in group]
-                workspace.store.add([item, *made])
-                workspace.store.add(
-                    samples.vote(rater, made[left], made[right], key=f"{number}{key}{left}",
-                                 preference=Outcome.RIGHT if key % 6 == 5 else Outcome.LEFT)
-                    for left, right in zip(range(len(made) - 1), range(1, len(made)), strict=True)
-                )  # fmt: skip
+    fill(tmp_path / "w")
     return tmp_path / "w"
 
 
@@ -41,7 +24,7 @@ def test_every_group_has_its_own_ranks(imarena: Imarena, arena: Path, tmp_path: 
     printed = imarena("-w", arena, "rank", "--source", "human", "--markdown").out
     assert "| group | rank | model |" in printed
     assert "| 2 | 1 | dog |" in printed
-    assert "ranks hold within a group" in printed
+    assert "ratings, intervals and ranks hold within a group" in printed
     assert "Stability (within groups)" in printed
     table = imarena("-w", arena, "rank", "--source", "human", "--csv").out.splitlines()
     assert table[0].startswith("group,model,")
@@ -54,5 +37,18 @@ def test_every_group_has_its_own_ranks(imarena: Imarena, arena: Path, tmp_path: 
     imarena("-w", arena, "site", tmp_path / "site", "--licence", "CC0-1.0")
     page = (tmp_path / "site" / "index.html").read_text()
     assert ">group</th>" in page
-    ends = [page.count(f'<rect class="point" x="{end}"') for end in (-0.8, 99.2)]
-    assert ends == [1, 1], "the second group has a scale of its own"
+    points = [float(end) for end in re.findall(r'<rect class="point" x="([-\d.]+)"', page)]
+    assert points[3] + points[4] == pytest.approx(98.4, abs=0.1), "the second group is centred on a scale of its own"
+
+
+def test_every_group_has_intervals_around_its_own_mean(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    board = imarena("-w", arena, "--json", "rank", "--source", "human").json
+    for models in GROUPS:
+        own = [one for one in board["models"] if one["model"] in models]
+        assert sum(one["rating"] for one in own) / len(own) == pytest.approx(1000)
+        assert all(one["low"] < one["rating"] < one["high"] and one["note"] == "" for one in own)
+    assert board["details"]["group_units"] == [ITEMS, ITEMS]
+    notice = "Each group has its own scale, with its own mean and intervals: do not compare ratings"
+    assert any(notice in warning for warning in board["warnings"])
+    legend = "group: models that met each other; ratings, intervals and ranks hold within a group"
+    assert legend in imarena("-w", arena, "rank", "--source", "human", "--markdown").out

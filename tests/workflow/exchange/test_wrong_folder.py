@@ -70,3 +70,16 @@ def test_a_submission_check_names_the_repeated_data_set(imarena: Imarena, bench:
     assert "imarena dataset remove NAME" in ended.out
     found = imarena("-w", "arena", "--json", "submission", "check", "bench/outputs/old", code=3).json
     assert found["datasets_with_same_keys"] == ["again", "bench"]
+
+
+def test_a_misspelt_column_gets_a_suggestion(imarena: Imarena, bench: Path) -> None:
+    ended = imarena("-w", "arena", "import", "table", "bench", "--columns", "instruction=instructin", code=2)
+    assert "Did you mean 'instruction'? The file has: key, instruction, source." in ended.err
+
+
+def test_images_of_other_types_name_the_step(imarena: Imarena, bench: Path) -> None:
+    (bench / "outputs" / "new" / "cat.heic").write_bytes(b"x")
+    (bench / "outputs" / "new" / "notes.txt").write_text("x")
+    ended = imarena("-w", "arena", "import", "table", "bench", code=3)
+    assert "cat.heic: save this image as PNG or JPEG" in ended.out
+    assert "notes.txt: not an image, by its name" in ended.out

@@ -10,6 +10,7 @@ from tests import samples
 from tests.command import Imarena
 
 ITEMS = 10
+FIGURES = ("win-rates", "bootstrap-ratings")
 RATERS = ("r", "s", "t")
 TASKS = {"draw": ("oak", "ash", "elm"), "edit": ("dog", "cat")}
 
@@ -52,7 +53,10 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
     imarena = Imarena(folder)
     imarena("-w", "w", "report", "out", "--gallery", 0)
     imarena("-w", "w", "report", "metric", "--gallery", 0, "--judge", "a_metric")
-    return (folder / "out" / "report.md").read_text() + "@@" + (folder / "metric" / "report.md").read_text()
+    plots = "@@".join((folder / "out" / "plots" / f"paper-000-{name}.svg").read_text() for name in FIGURES)
+    return (
+        (folder / "out" / "report.md").read_text() + "@@" + (folder / "metric" / "report.md").read_text() + "@@" + plots
+    )
 
 
 def test_the_judge_covers_all_editors_and_agrees_best_with_people(text: str) -> None:
@@ -76,6 +80,21 @@ def test_groups_that_never_met_have_tables_of_their_own(text: str) -> None:
     assert "| 1 | dog |" in second
     assert "oak" not in second
     assert "The editors form 2 groups that never met" in second
+
+
+def test_figures_3_and_4_have_a_panel_for_each_group(text: str) -> None:
+    """The two of the smaller group are not compared with the three of the larger one: their rates are one and the rest."""
+    wins, ratings = text.split("@@")[2:]
+    for figure in (wins, ratings):
+        assert "judge only, group 1" in figure
+        assert "judge only, group 2" in figure
+    rates = [int(rate) for rate in re.findall(r">(\d+)%</text>", wins)]
+    assert sum(rates[-2:]) == 100
+
+
+def test_a_note_does_not_name_votes_without_votes(text: str) -> None:
+    assert "These boards rank by scores of good, on pairs" in text
+    assert "and by votes" not in text
 
 
 def test_an_output_may_lack_a_dimension(text: str) -> None:

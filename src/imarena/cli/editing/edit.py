@@ -29,12 +29,25 @@ def command(
     editor: Annotated[
         list[str] | None, typer.Option("--editors", "-e", help="The editor; repeatable. --list prints all.")
     ] = None,
-    datasets: Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets.")] = None,
-    tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
-    items: Annotated[list[str] | None, typer.Option("--items", "-i", help="Only items with these keys.")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")
+    ] = None,
+    tasks: Annotated[
+        list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks; repeatable.")
+    ] = None,
+    items: Annotated[
+        list[str] | None, typer.Option("--items", "-i", help="Only items with these keys; repeatable.")
+    ] = None,
     studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark's items first.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items.")] = None,
-    mode: Annotated[list[str] | None, typer.Option("--mode", help="single, multi-turn, complex or all.")] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mode",
+            metavar="<single|multi-turn|complex|all>",
+            help="How items of several turns are edited; repeatable.",
+        ),
+    ] = None,
     connector: Annotated[
         str,
         typer.Option(
@@ -54,7 +67,9 @@ def command(
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent edits.")] = 8,
     executor: ExecutorOption = "",
     max_cost_usd: MaxCost = None,
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="An option of the editors, key=value; repeatable.")
+    ] = None,
     as_: Annotated[str, typer.Option("--as", help="Store the outputs under this editor name (one editor only).")] = "",
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Allow outputs made with different options under one editor name.")

@@ -20,7 +20,9 @@ def command(
         str, typer.Argument(metavar="FORMAT", help="genarena, native, native_jsonl, native_parquet, table or scores.")
     ],
     directory: Annotated[Path, typer.Argument(help="A new or empty folder; for scores also a new .csv file.")],
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="An option of the format, key=value; repeatable.")
+    ] = None,
     all_: Annotated[
         bool, typer.Option("--all", help="scores: also those that do not count, with the reason in a column.")
     ] = False,

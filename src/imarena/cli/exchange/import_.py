@@ -24,7 +24,8 @@ def command(
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="The format; --list prints all.")] = "",
     path: Annotated[str, typer.Argument(help="The folder or file to read, or hub:owner/name[@revision].")] = "",
     option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")
+        list[str] | None,
+        typer.Option("--option", "-o", help="An option of the format, key=value; repeatable (see docs/reference)."),
     ] = None,
     columns: ItemColumnsOption = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,

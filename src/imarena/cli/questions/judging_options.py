@@ -37,13 +37,17 @@ Model = Annotated[
     str,
     typer.Option("--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."),
 ]
-ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
+ApiKeyEnv = Annotated[
+    list[str] | None, typer.Option("--api-key-env", help="The environment variable that holds the API key.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation before spending money.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and the estimated cost, and stop.")]
-Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
+Option = Annotated[
+    list[str] | None, typer.Option("--option", "-o", help="An option of the judge, key=value; repeatable.")
+]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ PERSON = (
 """The fields of each rater in `campaign status`."""
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 @app.command("create")
 def create(
     context: typer.Context,

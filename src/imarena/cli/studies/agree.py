@@ -8,9 +8,11 @@ import typer
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
 from imarena.core import ROUNDS, SEED, unknown_name
+from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     from_file: Annotated[
@@ -41,7 +43,14 @@ def command(
     all_votes: AllVotes = False,
 ) -> None:
     """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file
+    from imarena.workflows.studies import (
+        agree_on_each,
+        agreement_tables,
+        rater_labels,
+        ratings_in_folder,
+        ratings_of_file,
+        with_rater_names,
+    )
 
     if from_file is not None:
         from imarena.workflows.boards import refuse_with_table
@@ -62,14 +71,18 @@ def command(
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
     documents = [agreement.to_json() for agreement in agreements]
+    people = rater_labels(root) if from_file is None else {}
     tables = [table for agreement in agreements for table in agreement_tables(agreement)]
+    named = [table for agreement in agreements for table in agreement_tables(agreement, people)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in (warning for table in documents for warning in table["warnings"]):
+        notices = [notice for agreement in agreements for notice in agreement.notices]
+        for warning in sentences(with_rater_names(notices, people)):
             warn(warning)
-    emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
+    shown = tables if markdown or latex else named  # tables for a paper have no names of people
+    emit(context, document, lambda console: print_tables(console, shown, markdown=markdown, latex=latex))
     if any(is_partial(part) for part in documents):
         raise typer.Exit(Exit.PARTIAL)
 

@@ -95,7 +95,8 @@ class ColumnNames:
         for ours, theirs in self.theirs.items():
             if theirs not in have:
                 raise UserError(
-                    f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).", hint=columns_hint
+                    f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).",
+                    hint=suggestion(theirs, have, columns_hint),
                 )
         present = {*self.theirs, *(column for column in have if column not in self.theirs.values())}
         if "instructions" in present:

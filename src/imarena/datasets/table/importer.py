@@ -30,6 +30,8 @@ from imarena.datasets.table.item_rows import read_item_rows
 from imarena.datasets.table.items import ItemReader
 from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
 
+_OTHER_IMAGES = (".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".psd", ".dng")
+"""Endings of images of types that are not read."""
 SOURCE_FOLDERS = ("sources", "source", "inputs", "input")
 
 
@@ -132,7 +134,8 @@ def outputs_from_folder(
             yield Skip(name, "", why)
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
-            yield Skip(name, "", "not an image, by its name")
+            other = path.suffix.lower() in _OTHER_IMAGES
+            yield Skip(name, "", "save this image as PNG or JPEG" if other else "not an image, by its name")
             continue
         if key is None:
             yield Skip(name, "", f"there is no item with the key '{path.stem}'")

@@ -65,9 +65,8 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     ratings, draws = result.ratings, result.draws
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
-    rank_low, rank_high = intervals.rank_low, intervals.rank_high
-    if above is not None:
-        rank_low, rank_high = widened_ranks((rank_low, rank_high), above, swept, groups)
+    ends = intervals.rank_low, intervals.rank_high
+    rank_low, rank_high = ends if above is None else widened_ranks(ends, above, swept, groups)
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
     rank = stability.ranks(ratings, groups)
     record: ModelTally = tally_models(battles)

@@ -13,11 +13,12 @@ from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import percentile_ends
+from imarena.ranking.islands import islands_of
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
-from imarena.ranking.likelihood.separation import islands_of, never_met_notices
+from imarena.ranking.likelihood.separation import never_met_notices
 from imarena.ranking.options import Options
 
 LEAST_DRAWS = 1000

@@ -103,6 +103,7 @@ class ActiveReport:
             "deferral": [asdict(line) for line in self.deferral],
             "calibration": {group.record.group: group.to_json() for group in self.calibration} or None,
             "boards": {name: standing_rows(board) for name, board in boards},
+            "groups": {name: [[*group] for group in board.groups] for name, board in boards if len(board.groups) > 1},
             "settings": {name: board.settings for name, board in boards},
             "win_rates": {name: board.details.get("average_win_rate_top10") for name, board in boards},
             "by": {label: _documents(groups) for label, groups in self.groups.items()},

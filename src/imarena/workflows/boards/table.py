@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import CodeArray, UserError
+from imarena.core import CodeArray, UserError, suggestion
 from imarena.ranking import CodedColumn, signed_numbers
 from imarena.tables import build_column, joined, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
@@ -147,7 +147,7 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
         names = view.item_columns.names()
         raise UserError(
             f"No column '{name}'.",
-            hint=f"The battles have: {', '.join(table.column_names)}."
+            hint=suggestion(name, [*table.column_names, *names], f"The battles have: {', '.join(table.column_names)}.")
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
     column = _coded(*_places(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names))

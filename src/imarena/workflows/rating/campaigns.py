@@ -70,7 +70,7 @@ def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaig
     if not units:
         raise UserError(
             "Nothing in the workspace fits this campaign.",
-            hint="It needs items with ok outputs that have pixels; look at the filters, or run 'imarena status'.",
+            hint="It needs items with outputs that have an image. Check the filters; `imarena status` counts outputs.",
         )
     if plan.show_region:
         require_regions(workspace, plan.kind, {unit.item_id for unit in units})
@@ -200,7 +200,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
         ids = ", ".join(match.campaign_id for match in matches)
         raise UserError(f"{len(matches)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
     if not matches:
-        raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint="`imarena campaign list` lists them.")
     return matches[0]
 
 

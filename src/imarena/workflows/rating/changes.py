@@ -137,7 +137,7 @@ def _lock(connection: Connection, campaign_id: str) -> Campaign:
     query = select(campaigns_table).where(campaigns_table.c.id == campaign_id).with_for_update()
     row = connection.execute(query).mappings().first()
     if row is None:
-        raise UserError("There is no such campaign.", hint="'imarena campaign status' lists them.")
+        raise UserError("There is no such campaign.", hint="`imarena campaign list` lists them.")
     return from_row(Campaign, row)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError
+from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, skip_causes
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy
@@ -359,13 +359,25 @@ def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Works
         yield workspace
 
 
+def _more_rows(number: int) -> str:
+    return f"; {counted(number, 'more row')} cannot be used" if number else ""
+
+
 def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
     """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
     names = [sides.old_name, sides.new_name]
     counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
     empty = [name for name in names if not counts[name]]
+    table = [skip for skip in imported.skips if not skip.file.startswith(tuple(f"{name}: " for name in names))]
+    if empty and table and not imported.datasets:
+        raise UserError(
+            f"No item of the table can be used: {table[0]}{_more_rows(len(table) - 1)}.",
+            hint="Correct the table: its images are found by their paths, relative to the folder of the table.",
+        )
     if empty:
-        why = "; ".join(str(cause) for cause in imported.causes[:3]) or "the folder is empty"
+        files = [skip for skip in imported.skips if skip not in table]
+        causes = skip_causes(table)[:3] + skip_causes(files)[:3]
+        why = "; ".join(str(cause) for cause in causes) or "the folder is empty"
         raise UserError(
             f"No output of {' and '.join(empty)} belongs to an item: {why}.",
             hint="A file is named after its item's key: <key>.png for the key in items.csv; the images that "

@@ -1,6 +1,6 @@
 """`agree`: how far raters agree on ratings or votes, from a file or a workspace."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -14,6 +14,8 @@ from imarena.agreement import (
     pair_ratings,
 )
 from imarena.core import UserError, unknown_name
+from imarena.core.notices import Notice
+from imarena.core.records import Rater
 from imarena.stats import Recipe
 from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.studies.agreement_files import bad_value_notices
@@ -38,6 +40,26 @@ def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[s
     """Ratings, then votes on pairs; either may be empty. `what`: ratings, votes or all."""
     tables = [] if what == "votes" else [ratings_from_store(workspace, by)]
     return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
+
+
+def rater_labels(root: Path) -> dict[str, str]:
+    """How `campaign` shows the raters of a workspace, by id: the name, then the id. Raters without a name are left out.
+
+    Names are for people who run the workspace; exports, reports and publications have ids.
+    """
+    with open_workspace(root) as workspace:
+        raters = list(workspace.store.records(Rater))
+    return {rater.rater_id: f"{rater.name} ({rater.rater_id})" for rater in raters if rater.name}
+
+
+def with_rater_names(notices: Iterable[Notice], people: Mapping[str, str]) -> list[Notice]:
+    """The notices with names of raters."""
+    return [
+        notice.model_copy(update={"values": {**notice.values, "rater": people.get(rater, rater)}})
+        if isinstance(rater := notice.values.get("rater"), str)
+        else notice
+        for notice in notices
+    ]
 
 
 class AgreementOptions(TypedDict, total=False):

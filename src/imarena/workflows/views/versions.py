@@ -88,7 +88,10 @@ def judges_called(view: View, names: list[str]) -> list[str]:
         meant = {name, _recorded_as(view, name)}
         fitting = [judge for judge in judges if judge in meant or judge.partition("/")[0] in meant]
         if not fitting:
-            hint = suggestion(name, judges, f"The workspace has: {', '.join(judges) or 'none'}.")
+            listed = (
+                f"The workspace has: {', '.join(judges)}." if judges else "Run `imarena judge` or `imarena battle`."
+            )
+            hint = suggestion(name, judges, listed)
             raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)
         result += fitting
     return result or judges

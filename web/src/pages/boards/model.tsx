@@ -52,7 +52,7 @@ function Results({ found, query }: { found: ModelOut; query: URLSearchParams }) 
       <p className="muted">{t.verdicts(found.verdicts)}</p>
       {!standing && found.reason && <Empty><InlineCode text={found.reason} /></Empty>}
       <div className="tiles">
-        {standing && tile(t.rank, t.place(standing.rank, found.models))}
+        {standing && tile(found.group === null ? t.rank : t.placeInGroup(found.group), t.place(standing.rank, found.models))}
         {standing && tile(ratingText, figure(standing.rating, 0))}
         {tile(t.share, share(winShareOf(total)))}
         {tile(t.record, `${count(total.wins)}, ${count(total.losses)}, ${count(total.ties)}`)}

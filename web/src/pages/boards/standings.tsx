@@ -29,6 +29,17 @@ export function groupsOf(board: Pick<BoardOut, "notices" | "standings">): Map<st
   return new Map(sorted.length > 1 ? sorted.flatMap((group, at) => group.map((name) => [name, at + 1] as const)) : []);
 }
 
+export interface BoardPart {
+  number: number;
+  standings: StandingOut[];
+}
+
+/** The standings by group, from group 1; one part if all models met. */
+export function partsOf(standings: readonly StandingOut[], groups: ReadonlyMap<string, number>): BoardPart[] {
+  const numbers = groups.size ? [...new Set(groups.values())].sort((one, other) => one - other) : [1];
+  return numbers.map((number) => ({ number, standings: standings.filter((one) => (groups.get(one.model) ?? 1) === number) }));
+}
+
 const VALUES: Record<string, (one: StandingOut) => number | string | null> = {
   rank: (one) => one.rank, model: (one) => one.model, rating: (one) => one.rating, battles: (one) => one.battles,
   share: winShareOf, coverage: (one) => one.coverage,
@@ -49,8 +60,8 @@ export function Standings({ board, query, set }: Props) {
   const matches = board.standings.filter((one) => one.model.toLowerCase().includes(wanted));
   const groups = groupsOf(board);
   const value = VALUES[order.column] ?? VALUES.rank!;
-  const rows = sortedBy(matches, value === VALUES.rank ? (one) => (groups.get(one.model) ?? 0) * board.standings.length + one.rank : value, order.down);
-  const span = spanOf(board.standings);
+  const parts = partsOf(board.standings, groups);
+  const span = parts.length === 1 ? spanOf(board.standings) : null;
   const sort = (next: SortOrder) => set({ sort: orderText(next) === orderText(BY_RANK) ? "" : orderText(next) });
   const head = (column: string, text: string, hint: string, options: { down?: boolean; className?: string } = {}) => (
     <SortHead column={column} order={order} onSort={sort} {...options}>
@@ -61,9 +72,9 @@ export function Standings({ board, query, set }: Props) {
     <>
       <div className="row find">
         <input type="search" aria-label={words.search} placeholder={words.search} value={search} maxLength={200} onChange={(event) => set({ find: event.target.value })} />
-        {wanted && <span className="muted" role="status">{words.found(rows.length, board.standings.length)}</span>}
+        {wanted && <span className="muted" role="status">{words.found(matches.length, board.standings.length)}</span>}
       </div>
-      {rows.length === 0 ? <Empty>{words.noMatch(search)}</Empty> : (
+      {matches.length === 0 ? <Empty>{words.noMatch(search)}</Empty> : (
         <ScrollArea label={strings.pages.board}>
           <table className="standings">
             <thead>
@@ -71,14 +82,19 @@ export function Standings({ board, query, set }: Props) {
                 {head("rank", t.rank, words.rankHint)}
                 {head("model", t.model, "")}
                 {head("rating", t.rating, words.ratingHint, { down: true, className: "number" })}
-                <th scope="col" className="chart"><span>{t.interval}<small>{words.intervalHint}</small></span><Axis span={span} /></th>
+                <th scope="col" className="chart"><span>{t.interval}<small>{words.intervalHint}</small></span>{span && <Axis span={span} />}</th>
                 {head("battles", t.battles, words.battlesHint, { down: true, className: "number" })}
                 <th scope="col" className="number"><span>{t.record}<small>{words.recordHint}</small></span></th>
                 {head("share", words.share, words.shareHint, { down: true, className: "number" })}
                 {head("coverage", t.coverage, words.coverageHint, { down: true, className: "number" })}
               </tr>
             </thead>
-            <tbody>{rows.map((one) => <Row key={one.model} one={one} group={groups.get(one.model)} span={span} to={linkWithFilters("/model", queryOfBoard(query, board), { model: one.model })} />)}</tbody>
+            {parts.map((part) => (
+              <Part
+                key={part.number} part={part} several={parts.length > 1} rows={sortedBy(matches.filter((one) => part.standings.includes(one)), value, order.down)}
+                link={(model) => linkWithFilters("/model", queryOfBoard(query, board), { model })}
+              />
+            ))}
           </table>
         </ScrollArea>
       )}
@@ -86,9 +102,34 @@ export function Standings({ board, query, set }: Props) {
   );
 }
 
+interface PartProps {
+  part: BoardPart;
+  several: boolean;
+  rows: readonly StandingOut[];
+  link: (model: string) => string;
+}
+
+/** The models of one group, with an axis of their own: ratings of two groups cannot be compared. */
+function Part({ part, several, rows, link }: PartProps) {
+  const span = spanOf(part.standings);
+  const words = leadStrings.board;
+  return (
+    <tbody>
+      {several && rows.length > 0 && (
+        <tr className="part">
+          <th scope="rowgroup" colSpan={3}>{words.group(part.number)} <small>{words.groupHint(part.standings.length)}</small></th>
+          <td className="chart"><Axis span={span} /></td>
+          <td colSpan={4} />
+        </tr>
+      )}
+      {rows.map((one) => <Row key={one.model} one={one} span={span} to={link(one.model)} />)}
+    </tbody>
+  );
+}
+
 const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
 
-function Row({ one, group, span, to }: { one: StandingOut; group: number | undefined; span: Span; to: string }) {
+function Row({ one, span, to }: { one: StandingOut; span: Span; to: string }) {
   const write = (value: number | null) => figure(value, digitsOf(one.rating));
   return (
     <tr>
@@ -97,7 +138,6 @@ function Row({ one, group, span, to }: { one: StandingOut; group: number | undef
         {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
           <span className="muted">{one.rank_low}–{one.rank_high}</span>
         )}
-        {group !== undefined && <div className="muted">{leadStrings.board.group(group)}</div>}
       </td>
       <th scope="row" className="name"><Link to={to}><Bdi>{one.model}</Bdi></Link></th>
       <td className="number">

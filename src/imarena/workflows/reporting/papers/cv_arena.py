@@ -42,13 +42,12 @@ def _boards(data: PaperData, top: int | None) -> Block:
     boards: dict[str, list[dict[str, Any]]] = dict(data.active["boards"])
     if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
         boards = {"people": [row.model_dump() for row in data.main.ranking.models], **boards}
-    never_met = (note["values"]["models"] for note in data.active["notices"] if note["code"] == "groups_never_met")
-    groups: list[Sequence[str]] = [*next(never_met, [])]
+    groups: list[Sequence[str]] = max(data.active["groups"].values(), key=len, default=[])
     if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:
         groups = [*data.main.ranking.groups]
     in_groups = {model for group in groups for model in group}
     if groups and (rest := {row["model"] for rows in boards.values() for row in rows} - in_groups):
-        groups.append(sorted(rest))
+        groups = [*groups, sorted(rest)]
     notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
     if not groups:
         return Block((_boards_table(boards, top, "", notes),))
@@ -85,9 +84,12 @@ def _boards_table(
 def _boards_note(data: PaperData) -> str:
     """A note on why these boards can differ from the leaderboard."""
     leaderboard = f" The leaderboard of this report ranks by {describe_source(data.main.chosen)}." if data.main else ""
+    votes, judge = data.active["votes"], data.active["judge"]
+    by = f"scores of {judge} and by votes" if votes else f"scores of {judge}"
+    pairs = "both have a score or were voted on" if votes else "both have a score"
     return (
-        f"These boards rank by scores of {data.active['judge']} and by votes, on pairs of outputs in single mode that "
-        f"both have a score or were voted on.{leaderboard} The orders can differ."
+        f"These boards rank by {by}, on pairs of outputs in single mode that {pairs}.{leaderboard} "
+        "The orders can differ."
     )
 
 
@@ -183,11 +185,11 @@ MAKERS: dict[str, Callable[[PaperData], Block]] = {
     "active_weights": lambda data: _section(data, "Dimension weights", "weights"),
     "active_wins": _chart(
         "win-rates", "Average win rate against the ten best, by setting",
-        lambda document: reports.top_ten_wins_chart(document["boards"], document["win_rates"]),
+        reports.top_ten_wins_chart,
     ),
     "active_bootstrap": _chart(
         "bootstrap-ratings", "Bootstrap ratings of the ten best, by setting",
-        lambda document: reports.bootstrap_chart(document["boards"]),
+        reports.bootstrap_chart,
     ),
     "agent_stages": _stages,
     "gallery_complex": _gallery(_COMPLEX, several=True),
