@@ -53,5 +53,5 @@ def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
             yield f"{_title(judge, dimension)}, {word}", query
 
 
-def _title(who: str, dimension: str) -> str:
-    return who if dimension == WHOLE else f"{who}, {dimension}"
+def _title(source: str, dimension: str) -> str:
+    return source if dimension == WHOLE else f"{source}, {dimension}"

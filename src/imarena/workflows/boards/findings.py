@@ -200,13 +200,13 @@ def _not_judged(
     judged_battles = battles if whole else battles.where(battles.judged)
     seen = used_codes(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
-    mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
+    usable = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     editors = len(entries.editor.names)
     present = np.zeros((delivery.item.size, editors), bool)
-    for some in row_slices(mine.size):
-        present[delivery.unit[some][mine[some]], entries.editor.of[some][mine[some]]] = True
+    for part in row_slices(usable.size):
+        present[delivery.unit[part][usable[part]], entries.editor.of[part][usable[part]]] = True
     contested = present.sum(axis=1) > 1  # a single output cannot battle
-    rows = rows_where(mine.size, lambda some: mine[some] & contested[delivery.unit[some]])
+    rows = rows_where(usable.size, lambda part: usable[part] & contested[delivery.unit[part]])
     if not seen[rows].all():  # some may have judgments that are in no battle
         judgments = view.judgments(forms)
         ok = judgments.ok

@@ -108,8 +108,7 @@ def _sample_board(
 ) -> SampleBoard:
     success, origin = _threshold(view, query, forms)
     sign = 1.0 if forms[0].higher_is_better else -1.0
-    every = _scores(view, query, forms)
-    scores = np.where(slots.output < 0, np.nan, every[slots.output])
+    scores = np.where(slots.output < 0, np.nan, _scores(view, query, forms)[slots.output])
     counts = (slots.output < 0) | np.isfinite(scores)
     won = np.nan_to_num(scores, nan=-np.inf) >= sign * (success or 0.0)
     spending = read_spending(view)
@@ -121,10 +120,10 @@ def _sample_board(
     parts: dict[str, ModelSamples] = {}
     for name, lost in unasked.items():
         rows = counts & (slots.editor == delivery.editors.index(name))
-        mine, unit = np.unique(slots.unit[rows], return_inverse=True)
+        units, unit = np.unique(slots.unit[rows], return_inverse=True)
         parts[name] = ModelSamples(
             unit,
-            item[mine],
+            item[units],
             scores[rows],
             None if success is None else won[rows],
             cost[rows],
@@ -150,8 +149,7 @@ def _sample_board(
 def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
     """Read every sample requested from these editors on these units, even if an earlier turn has no output."""
     selected = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
-    has_editor = entries.editor.of >= 0
-    attempt = np.flatnonzero(has_editor & selected[entries.editor.of] & units[delivery.unit])
+    attempt = np.flatnonzero((entries.editor.of >= 0) & selected[entries.editor.of] & units[delivery.unit])
     tried = np.column_stack([entries.editor.of[attempt], delivery.unit[attempt], entries.sample[attempt]])
     never = delivery.cut_off[selected[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
     slots, slot = np.unique(np.concatenate([tried.astype(np.int64), never]), axis=0, return_inverse=True)

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from imarena import reports
 from imarena.core import Progress, UserError, counted, error_line, split_names
-from imarena.core.records import Item, Ranking
+from imarena.core.records import Item
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
@@ -199,7 +199,7 @@ def _board_sections(
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
             if board is not main:
                 command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            yield reports.groups_section(board.title, by, _rankings(some), command)
+            yield reports.groups_section(board.title, by, [group.ranking for group in some], command)
 
 
 def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
@@ -264,10 +264,6 @@ def _columns(view: View) -> Iterator[str]:
     for name in GROUPED_BY:
         if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
             yield name
-
-
-def _rankings(boards: Sequence[Board]) -> list[Ranking]:
-    return [board.ranking for board in boards]
 
 
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:

@@ -249,10 +249,8 @@ def _votes(
     pool: Pool, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
     item, pair, _ = _battle(pool, *(columns.where([row[side] for row in assigned]) for side in (1, 2)))
-    rater_pairs: set[tuple[str, int, int]] = set()
-    for row, at, of in zip(assigned, item.tolist(), pair.tolist(), strict=True):
-        if of >= 0 and row[3]:
-            rater_pairs.add((row[3], at, of))
+    units = zip(assigned, item.tolist(), pair.tolist(), strict=True)
+    rater_pairs: set[tuple[str, int, int]] = {(row[3], at, of) for row, at, of in units if of >= 0 and row[3]}
     meant = (pair >= 0) & np.array([row[4] == "vote" for row in assigned], bool)
     np.add.at(pool.asked, (item[meant], pair[meant]), 1)
     item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))

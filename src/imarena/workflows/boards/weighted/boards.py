@@ -150,8 +150,7 @@ def setting_board(
     if name == "corrected":
         corrected, result = corrected_board(people, options, _scale(arena))
         return _label(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
-    judged = judged_pairs(arena, votes)
-    battles = _join(unvoted_judge_battles(arena, votes), people) if judged.any() else people
+    battles = _join(unvoted_judge_battles(arena, votes), people) if judged_pairs(arena, votes).any() else people
     ranking, more, notices = weighted_online_board(workspace, arena, battles, name, options, group)
     return _label(ranking, name, arena, more, notices)
 
@@ -328,11 +327,11 @@ def _label(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
+    arena_notices = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
     excluded = dict(board.excluded)
     if name != "judge" and arena.outside:
         excluded["votes on other modes, turns or samples"] = arena.outside
-    changed = {"settings": settings, "notices": (*board.notices, *notices, *mine), "excluded": excluded}
+    changed = {"settings": settings, "notices": (*board.notices, *notices, *arena_notices), "excluded": excluded}
     return board.model_copy(update=changed)
 
 
