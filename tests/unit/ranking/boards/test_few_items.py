@@ -39,8 +39,8 @@ def test_ranks_are_open_where_no_difference_can_be_significant() -> None:
 
 def test_an_interval_that_ends_at_the_rating_is_explained() -> None:
     """With two items, every resample is one item twice or both: the estimate may be the most extreme of the three."""
-    words = ("cbi", "abj", "cai", "abj", "abi", "acj", "bai", "cbj", "cai", "abj", "bci", "caj")  # winner, loser, item
-    rows = [{"left": won, "right": lost, "winner": "left", "item": item} for won, lost, item in words]
+    words = ["cbi", "abj", "cai", "abj", "abi", "acj", "bai", "cbj", "cai", "abj", "bci", "caj"]  # winner, loser, item
+    rows = [{"left": word[0], "right": word[1], "winner": "left", "item": word[2]} for word in words]
     made = rank(rows, rounds=300)
     ended = [
         one
