@@ -98,11 +98,11 @@ class BestOf:
             best = next((attempt.result for attempt in tries if attempt.result.status is Status.OK), tries[0].result)
         if best.image is None:
             return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
-        chosen: JsonDict = {
+        last_step: JsonDict = {
             "stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n,
             **completion.to_json(),
         }  # fmt: skip
-        return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
+        return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, last_step))
 
     async def _try(self, memory: Memory, request: EditRequest, number: int) -> "_Try":
         seed = None if request.seed is None else request.seed + 1000 * number
@@ -114,10 +114,10 @@ class BestOf:
         if result.status is not Status.OK or result.image is None:
             return _Try(result, step)
         step["image_sha256"] = sha256_hex(result.image)
-        shown = Exhibit(
+        exhibit = Exhibit(
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
         )
-        verdict = await memory.verdict(self.judge, shown)
+        verdict = await memory.verdict(self.judge, exhibit)
         completion = completion_of(verdict, request.instruction)
         step |= {"verdict": verdict.status.value, "score": verdict.score, **completion.to_json()}
         score = verdict.score if verdict.status is Status.OK else None

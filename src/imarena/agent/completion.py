@@ -96,15 +96,15 @@ def _unnamed(parts: Sequence[str], findings: Sequence[tuple[str, PartFinding]]) 
     """Parts without a finding; none if the judge has as many findings as parts, even if it splits them differently."""
     if len(findings) >= len(parts):
         return
-    named = {remove_quote_marks(part) for part, _ in findings}
-    yield from ((part, PartFinding.NOT_CHECKED) for part in parts if remove_quote_marks(part) not in named)
+    parts_checked = {remove_quote_marks(part) for part, _ in findings}
+    yield from ((part, PartFinding.NOT_CHECKED) for part in parts if remove_quote_marks(part) not in parts_checked)
 
 
 def _findings(reasons: Mapping[str, JsonValue]) -> Iterator[tuple[str, PartFinding]]:
     """The findings of judges that list the parts under `asked`, a check for each under `checks`, and `kept` parts."""
-    asked, checks, kept = reasons.get("asked"), reasons.get("checks"), reasons.get("kept")
-    if isinstance(asked, list) and isinstance(checks, list) and len(asked) == len(checks):
-        for part, check in zip(asked, checks, strict=True):
+    parts, checks, kept = reasons.get("asked"), reasons.get("checks"), reasons.get("kept")
+    if isinstance(parts, list) and isinstance(checks, list) and len(parts) == len(checks):
+        for part, check in zip(parts, checks, strict=True):
             if isinstance(part, dict) and isinstance(check, dict):
                 yield from _finding(part.get("clause"), check)
     for part in kept if isinstance(kept, list) else ():

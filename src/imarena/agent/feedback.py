@@ -15,7 +15,7 @@ _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note"
 _NOT_DONE = 0.8
 _UNTOUCHED = 0.25
 _RISE = 0.2
-_SAME = 0.03
+_SMALL = 0.03
 _OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
 """Parts of the names of dimensions about whether the change was made, not about the quality of the image."""
 
@@ -44,11 +44,11 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
     """
     done = tuple((restore_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
     furthest = max((share for _, share in done), default=0.0)
-    lacking = [(clause, share) for clause, share in done if share < _NOT_DONE]
+    open_clauses = [(clause, share) for clause, share in done if share < _NOT_DONE]
     untouched = sum(1 for _, share in done if share < _UNTOUCHED)
-    if lacking:
-        missing = tuple(clause for clause, _ in lacking)
-        overlooked = tuple(clause for clause, share in lacking if share <= furthest / 2)
+    if open_clauses:
+        missing = tuple(clause for clause, _ in open_clauses)
+        overlooked = tuple(clause for clause, share in open_clauses if share <= furthest / 2)
         return Feedback(_lacking_comment(verdict, instruction, missing), missing, overlooked, untouched, done)
     comments = list(dict.fromkeys(_comments(verdict.reasons)))
     weakest = min(verdict.scores, key=lambda name: verdict.scores[name], default="")
@@ -74,32 +74,32 @@ def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset
     The effect of an order on its own change says more than the score of the whole image, which a judge may lower at
     the same time because it misjudges another change.
     """
-    asked = clauses_in(order, tuple(clause for clause, _ in after.done))
-    if len(asked) == len(after.done):
+    order_clauses = clauses_in(order, tuple(clause for clause, _ in after.done))
+    if len(order_clauses) == len(after.done):
         return frozenset()
     was = dict(before.done)
     return frozenset(
-        clause for clause, share in after.done if clause in asked and share - was.get(clause, 0.0) >= _RISE
+        clause for clause, share in after.done if clause in order_clauses and share - was.get(clause, 0.0) >= _RISE
     )
 
 
 def looks_alike(first: Verdict, second: Verdict) -> bool:
     """Does the judge see no notable difference between two images, in any dimension or any change?"""
     pairs = list(zip(_checked(first.reasons), _checked(second.reasons), strict=False))
-    changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
-    named = set(first.scores) | set(second.scores)
-    scores = [(first.scores.get(name, 0.0), second.scores.get(name, 0.0)) for name in named]
+    changes = all(abs(a - b) <= _SMALL for (_, a), (_, b) in pairs)
+    names = set(first.scores) | set(second.scores)
+    scores = [(first.scores.get(name, 0.0), second.scores.get(name, 0.0)) for name in names]
     scores.append((first.score or 0.0, second.score or 0.0))
-    return changes and all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in scores)
+    return changes and all(abs(a - b) <= _SMALL * max(abs(a), abs(b)) for a, b in scores)
 
 
 def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:
     """Clauses and how complete each is, from judges that list clauses under `asked` and their checks under `checks`."""
-    asked, checks = reasons.get("asked"), reasons.get("checks")
-    if not isinstance(asked, list) or not isinstance(checks, list) or len(asked) != len(checks):
+    parts, checks = reasons.get("asked"), reasons.get("checks")
+    if not isinstance(parts, list) or not isinstance(checks, list) or len(parts) != len(checks):
         return []
     checked: list[tuple[str, float]] = []
-    for part, check in zip(asked, checks, strict=True):
+    for part, check in zip(parts, checks, strict=True):
         if not isinstance(part, dict) or not isinstance(check, dict):
             continue
         clause, done = part.get("clause"), check.get("done")
@@ -128,8 +128,8 @@ def _done(entry: Mapping[str, JsonValue]) -> bool:
     return isinstance(done, int | float) and not isinstance(done, bool) and done >= _NOT_DONE
 
 
-async def judge_in_thread(judge: Judge, shown: Exhibit) -> Verdict:
+async def judge_in_thread(judge: Judge, exhibit: Exhibit) -> Verdict:
     """Ask a judge; one that computes locally runs in a thread, so that other edits continue."""
     if judge.traits.cpu_bound:
-        return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))
-    return await judge.judge(shown)
+        return await asyncio.to_thread(lambda: asyncio.run(judge.judge(exhibit)))
+    return await judge.judge(exhibit)

@@ -82,8 +82,8 @@ class Agent:
     def params(self) -> JsonDict:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
         inner = self.editor.params
-        made: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
-        return {"agent": made, "driven_by": self._driver or None, **({"editor_params": inner} if inner else {})}
+        agent: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
+        return {"agent": agent, "driven_by": self._driver or None, **({"editor_params": inner} if inner else {})}
 
     @property
     def _driver(self) -> str:
@@ -188,7 +188,7 @@ class Agent:
         words_help = self.editor.traits.wrappable
         course = PendingOrders.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
-        seen: dict[str, Verdict] = {}
+        verdicts: dict[str, Verdict] = {}
         refused: set[str] = set()
         for number in range(budget):
             left = budget - number - 1
@@ -206,9 +206,9 @@ class Agent:
                     return
                 continue
             name = sha256_hex(image)
-            repeated = repeated + 1 if name in seen else 0
-            verdict = seen[name] if repeated else await self._judged(state, image)
-            seen[name] = verdict
+            repeated = repeated + 1 if name in verdicts else 0
+            verdict = verdicts[name] if repeated else await self._judge(state, image)
+            verdicts[name] = verdict
             look = state.look(image, verdict, str(step["instruction"]))
             step |= _step_details(look)
             complete = complete or not course.more
@@ -252,7 +252,7 @@ class Agent:
             return False
         if state.current is None and state.seen is None and state.request.sources:
             source = state.request.sources[0]
-            verdict = await self._judged(state, source)
+            verdict = await self._judge(state, source)
             feedback = feedback_of(verdict, state.request.instruction)
             state.seen = StepPicture(source, verdict, feedback, state.completion(verdict))
             state.steps.append({"stage": "judge", "of": "source", **_step_details(state.seen)})
@@ -265,8 +265,8 @@ class Agent:
         start = state.best if self.settings.from_best and state.best is not None else state.current
         sources = request.sources if start is None else (start, *request.sources[1:])
         seed = None if request.seed is None else request.seed + 1000 * number
-        asked = replace(request, instruction=instruction, sources=sources, seed=seed)
-        result = await state.memory.edit(number, self.editor, asked)
+        step_request = replace(request, instruction=instruction, sources=sources, seed=seed)
+        result = await state.memory.edit(number, self.editor, step_request)
         state.pay(result.cost_usd)
         step: JsonDict = {
             "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": instruction, "seed": seed,
@@ -280,15 +280,15 @@ class Agent:
         step["image_sha256"] = sha256_hex(result.image)
         return step, result.image
 
-    async def _judged(self, state: State, image: bytes) -> Verdict:
+    async def _judge(self, state: State, image: bytes) -> Verdict:
         """The judge sees the original source and instruction, never the plan."""
         if self.judge is None:
             return Verdict(Status.API_ERROR, error="the agent has no judge")
         request = state.request
-        shown = Exhibit(
+        exhibit = Exhibit(
             request.instruction, image, sources=request.sources, references=request.references, task=request.task
         )
-        verdict = await state.memory.verdict(self.judge, shown)
+        verdict = await state.memory.verdict(self.judge, exhibit)
         state.pay(verdict.usage.cost_usd or 0.0)
         return verdict
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -40,11 +40,11 @@ class Memory:
 
     async def edit(self, number: int, editor: Editor, request: EditRequest) -> EditResult:
         """Make edit number `number`. An editor that itself makes several steps stores them under this one."""
-        call = _call("edit", number, request.instruction, request.seed, _hashes(request.sources))
+        call = _call("edit", number, request.instruction, request.seed, [sha256_hex(data) for data in request.sources])
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
             return await resumable.go_on(request, _Under(self.journal, call))
-        entry = await self._held(call)
+        entry = await self._find(call)
         if entry is not None:
             return replace(_results().validate_python(entry.value["answer"]), image=entry.image)
         started = time.perf_counter()
@@ -61,7 +61,7 @@ class Memory:
     async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
         """The judge's verdict on an image; the same image is judged only once."""
         call = _call("judge", sha256_hex(shown.left))
-        entry = await self._held(call)
+        entry = await self._find(call)
         if entry is not None:
             return _verdicts().validate_python(entry.value["answer"])
         started = time.perf_counter()
@@ -86,7 +86,7 @@ class Memory:
         ask: Callable[[], Awaitable[tuple[_StageOutput, StageResult]]],
     ) -> tuple[_StageOutput, StageResult]:
         """Ask the planner for one stage; if the answer notes a problem, the next attempt asks for it again."""
-        entry = await self._held(_call(stage))
+        entry = await self._find(_call(stage))
         if entry is not None:
             return form.validate_python(entry.value["answer"])
         started = time.perf_counter()
@@ -95,7 +95,7 @@ class Memory:
         await self._note(_call(stage), JournalEntry(_timed(started, answer), None, thought.cost_usd, not thought.note))
         return output, thought
 
-    async def _held(self, call: str) -> JournalEntry | None:
+    async def _find(self, call: str) -> JournalEntry | None:
         if self.journal is None:
             return None
         entry = await asyncio.to_thread(self.journal.find, call)
@@ -126,10 +126,6 @@ class _Under:
 
 def _call(*parts: object) -> str:
     return content_id("call", *parts)
-
-
-def _hashes(pictures: Sequence[bytes]) -> list[str]:
-    return [sha256_hex(data) for data in pictures]
 
 
 def _timed(started: float, answer: Any) -> JsonDict:

@@ -30,16 +30,16 @@ def orders_in(instruction: str) -> tuple[str, ...]:
 
 def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The orders that contain these clauses; none if that is all orders, or no clause is known."""
-    wanted = frozenset(remove_quote_marks(clause) for clause in clauses)
+    bare_clauses = frozenset(remove_quote_marks(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
-        chosen = tuple(
+        matches = tuple(
             order
             for order in orders
-            if wanted & {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
+            if bare_clauses & {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
         )
-        if wanted and len(chosen) >= len(wanted):
-            return chosen if len(chosen) < len(orders) else ()
-    return chosen if len(chosen) < len(orders) else ()
+        if bare_clauses and len(matches) >= len(bare_clauses):
+            return matches if len(matches) < len(orders) else ()
+    return matches if len(matches) < len(orders) else ()
 
 
 def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:
@@ -117,19 +117,19 @@ def _parted(request: str) -> list[str]:
 def _resolved(after: str, before: str) -> str | None:
     """The second part with its pronoun replaced by a noun; None if it is unclear what a pronoun refers to."""
     if _OBJECT.match(after):
-        named = _TARGET.search(before)
-        if named is None:
+        target = _TARGET.search(before)
+        if target is None:
             return None
-        after = _OBJECT.sub(lambda match: f"{match[1]} {named[0]}", after)
+        after = _OBJECT.sub(lambda match: f"{match[1]} {target[0]}", after)
     return None if _PRONOUN.search(_QUOTED.sub("", after)) else after
 
 
 def _apart(before: str, after: str) -> bool:
     """Are both parts understood as edits, and as different ones?"""
-    first, rest = read_instruction(before).edits, read_instruction(after).edits
-    if len(first) != 1 or not rest or EditKind.OTHER in {edit.kind for edit in (*first, *rest)}:
+    first, second = read_instruction(before).edits, read_instruction(after).edits
+    if len(first) != 1 or not second or EditKind.OTHER in {edit.kind for edit in (*first, *second)}:
         return False
-    return _different(first[0], rest[0])
+    return _different(first[0], second[0])
 
 
 def _different(first: Edit, second: Edit) -> bool:

@@ -87,16 +87,16 @@ class State:
         """The best image with the trace, or a failure with the trace if no step made an image."""
         cost = None if self.unpriced else self.cost_usd
         seconds += self.memory.earlier_s
-        chosen = self.best if self.best is not None else self.spare
-        if chosen is None:
+        image = self.best if self.best is not None else self.spare
+        if image is None:
             failed = self.failure or EditResult(Status.MISSING_OUTPUT, error="no step made a picture")
             return EditResult(
                 failed.status, None, failed.error, cost_usd=cost, latency_s=seconds, steps=tuple(self.steps)
             )
         score = None if self.best_standing is None else self.best_standing[-1]
         last: JsonDict = {
-            "stage": "choose", "image_sha256": sha256_hex(chosen), "score": score,
+            "stage": "choose", "image_sha256": sha256_hex(image), "score": score,
             "edits": sum(1 for step in self.steps if step["stage"] == "edit"),
             **self.best_completion.to_json(),
         }  # fmt: skip
-        return EditResult(Status.OK, chosen, cost_usd=cost, latency_s=seconds, steps=(*self.steps, last))
+        return EditResult(Status.OK, image, cost_usd=cost, latency_s=seconds, steps=(*self.steps, last))

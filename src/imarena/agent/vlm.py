@@ -66,10 +66,10 @@ class ChatPlanner:
             return EditPlan((spec.instruction,), most), StageResult(
                 cost, note or "the reply holds no steps; one step it is"
             )
-        stated = fields.get("budget")
-        budget = stated if isinstance(stated, int) and not isinstance(stated, bool) else most
-        chosen = limit_steps(steps, most)
-        return EditPlan(chosen, max(len(chosen), min(budget, most))), StageResult(cost, note)
+        number = fields.get("budget")
+        budget = number if isinstance(number, int) and not isinstance(number, bool) else most
+        plan_steps = limit_steps(steps, most)
+        return EditPlan(plan_steps, max(len(plan_steps), min(budget, most))), StageResult(cost, note)
 
     async def _ask(self, name: str, question: str, request: EditRequest, schema: JsonDict) -> ChatAnswer:
         pictures: list[str | bytes] = []

@@ -137,27 +137,27 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     whether both are good or bad, so the words are checked here. `all_votes`: include those that do not count.
     """
     table = _exported(_battle_file(path), all_votes)
-    needed = ("item", "left", "right", "winner")
-    for name in needed:
+    keys = ("item", "left", "right", "winner")
+    for name in keys:
         if name not in table.column_names:
             raise UserError(
                 f"{path}: no column '{name}'. It has: {', '.join(table.column_names)}.",
-                hint=f"Verdicts are compared battle by battle: {', '.join(needed)} are needed.",
+                hint=f"Verdicts are compared battle by battle: {', '.join(keys)} are needed.",
             )
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
         if word is not None and word not in outcomes:
             raise unknown_name(f"{path}, row {row + 1}: unknown winner", word, outcomes)
-    columns = {name: _list(table, name) for name in needed[:3]}
+    columns = {name: _list(table, name) for name in keys[:3]}
     for name, cells in columns.items():
         if None in cells:
             raise UserError(
                 f"{path}, row {cells.index(None) + 1}: column '{name}' is empty.", hint="Every row needs one."
             )
     raters = _list(table, "rater") if "rater" in table.column_names else [path.stem] * len(winner)
-    named = [rater or path.stem for rater in raters]
+    voters = [rater or path.stem for rater in raters]
     return VerdictColumns(
-        columns["item"], columns["left"], columns["right"], winner, named, _labels(table, (*needed, "rater")), str(path)
+        columns["item"], columns["left"], columns["right"], winner, voters, _labels(table, (*keys, "rater")), str(path)
     )
 
 
@@ -208,13 +208,13 @@ AnyColumns = TypeVar("AnyColumns", RatingColumns, ScoreColumns, VerdictColumns)
 def take_rows(columns: AnyColumns, rows: Sequence[int]) -> AnyColumns:
     """Return only these rows, in this order."""
     values = {part.name: getattr(columns, part.name) for part in fields(columns)}
-    taken: dict[str, Any] = {
+    selection: dict[str, Any] = {
         name: [column[row] for row in rows]
         for name, column in values.items()
         if column and isinstance(column, Sequence) and not isinstance(column, str)
     }
     labels = {name: [column[row] for row in rows] for name, column in columns.labels.items()}
-    return replace(columns, **taken, labels=labels)
+    return replace(columns, **selection, labels=labels)
 
 
 def last_answers(columns: RatingColumns) -> RatingColumns:
@@ -226,19 +226,19 @@ def last_answers(columns: RatingColumns) -> RatingColumns:
 
 def filter_rows(columns: AnyColumns, conditions: Sequence[str]) -> AnyColumns:
     """Return the rows that match `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
-    wanted: dict[str, set[str]] = {}
+    choices: dict[str, set[str]] = {}
     for condition in conditions:
         name, equals, value = condition.partition("=")
         if not equals:
             raise UserError(f"'{condition}' is not a condition.", hint="Write COLUMN=VALUE, such as model=MagicBrush.")
-        wanted.setdefault(name, set()).add(value)
-    for name, values in wanted.items():
-        known = set(columns.labels.get(name, ()))
-        if name not in columns.labels or values - known:
-            missing = f"no column '{name}'" if name not in columns.labels else f"no {name} '{min(values - known)}'"
-            listed = ", ".join(sorted(known or columns.labels))
-            raise UserError(f"{columns.source} has {missing}.", hint=f"It has: {listed or 'none'}.")
-    rows = [row for row in range(len(columns)) if all(columns.labels[name][row] in wanted[name] for name in wanted)]
+        choices.setdefault(name, set()).add(value)
+    for name, values in choices.items():
+        present = set(columns.labels.get(name, ()))
+        if name not in columns.labels or values - present:
+            missing = f"no column '{name}'" if name not in columns.labels else f"no {name} '{min(values - present)}'"
+            names = ", ".join(sorted(present or columns.labels))
+            raise UserError(f"{columns.source} has {missing}.", hint=f"It has: {names or 'none'}.")
+    rows = [row for row in range(len(columns)) if all(columns.labels[name][row] in choices[name] for name in choices)]
     return columns if len(rows) == len(columns) else take_rows(columns, rows)
 
 
@@ -271,12 +271,12 @@ def _list(table: Any, name: str) -> list[Any]:
     return cells
 
 
-def _labels(table: Any, taken: Sequence[str]) -> dict[str, list[str]]:
+def _labels(table: Any, own_names: Sequence[str]) -> dict[str, list[str]]:
     """Return the other columns as text; an empty cell becomes ""."""
     return {
         name: ["" if cell is None else str(cell) for cell in table[name].to_pylist()]
         for name in table.column_names
-        if name not in taken
+        if name not in own_names
     }
 
 
@@ -286,8 +286,8 @@ def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = Fal
     `by_unit`: for a campaign's table, which names its tasks: two turns of an item are two units. `all_votes`: include
     those that the table marks as not counted.
     """
-    known = {"item" if name == "key" else name for name in column_names(path)}
-    missing = [name for name in ("item", "rater") if name not in known]
+    present = {"item" if name == "key" else name for name in column_names(path)}
+    missing = [name for name in ("item", "rater") if name not in present]
     if missing:
         raise UserError(
             f"{path} holds votes on pairs without a column '{missing[0]}'.",

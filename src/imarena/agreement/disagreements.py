@@ -67,14 +67,13 @@ def rating_disagreements(
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
     low = lower_is_better | scores.lower_is_better
     matches, _ = match_scores(scores, people_by_key(ratings, keys), keys, (), low)
-    scored = [match for match in matches if match.score is not None]
-    fitting = _about_the_same(scored)
+    fitting = _about_the_same([match for match in matches if match.score is not None])
     groups: dict[tuple[str, str | None], list[Match]] = {}
     for match in fitting:
         groups.setdefault((match.judge, match.criterion), []).append(match)
     shared = ["unit", *(name for name in keys if name != "criterion")]
     models = shared.index("model") if "model" in shared else None
-    return [each for rows in groups.values() for each in _ranked(rows, low, models)]
+    return [row for rows in groups.values() for row in _ranked(rows, low, models)]
 
 
 def _about_the_same(matches: Sequence[Match]) -> list[Match]:
@@ -128,21 +127,21 @@ def vote_disagreements(
     `confidence`: by (judge, left, right) with sorted sides, if a judge states it.
     """
     cast = _votes_by_pair(votes)
-    seen: dict[tuple[str, _PairOnItem], list[tuple[str, float | None]]] = {}
+    answers_by_pair: dict[tuple[str, _PairOnItem], list[tuple[str, float | None]]] = {}
     for row, judge in enumerate(verdicts.rater):
         pair, flipped = _pair(verdicts, row)
         winner = verdicts.winner[row]
         if winner is not None:
             gap = verdicts.gap[row] if verdicts.gap else None
-            seen.setdefault((judge, pair), []).append((MIRROR[winner] if flipped else winner, gap))
+            answers_by_pair.setdefault((judge, pair), []).append((MIRROR[winner] if flipped else winner, gap))
     by_judge: dict[str, list[Disagreement]] = {}
-    for (judge, pair), answers in seen.items():
+    for (judge, pair), answers in answers_by_pair.items():
         covers = verdicts.covers.get(judge)
         for dimension, counts in cast.get(pair, {}).items():
             if covers is None or dimension in covers:
-                by_judge.setdefault(judge, []).append(_met(judge, dimension, pair, answers, counts))
-    stated = confidence or {}
-    return [each for rows in by_judge.values() for each in _with_certainty(rows, seen, stated)]
+                by_judge.setdefault(judge, []).append(_disagreement(judge, dimension, pair, answers, counts))
+    confidences = confidence or {}
+    return [row for rows in by_judge.values() for row in _with_certainty(rows, answers_by_pair, confidences)]
 
 
 def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter[str]]]:
@@ -160,11 +159,10 @@ def _votes_by_pair(votes: VerdictColumns) -> dict[_PairOnItem, dict[str, Counter
 
 def _pair(columns: VerdictColumns, row: int) -> tuple[_PairOnItem, bool]:
     first, second = columns.left[row], columns.right[row]
-    flipped = first > second
-    return (columns.item[row], min(first, second), max(first, second)), flipped
+    return (columns.item[row], min(first, second), max(first, second)), first > second
 
 
-def _met(
+def _disagreement(
     judge: str, dimension: str, pair: _PairOnItem, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
 ) -> Disagreement:
     """Return people's side, the judge's side, and people's margin; the certainty comes later."""
@@ -181,21 +179,21 @@ def _met(
 
 def _with_certainty(
     rows: Sequence[Disagreement],
-    seen: Mapping[tuple[str, _PairOnItem], Sequence[tuple[str, float | None]]],
+    answers: Mapping[tuple[str, _PairOnItem], Sequence[tuple[str, float | None]]],
     confidence: Mapping[tuple[str, str, str], float],
 ) -> Iterable[Disagreement]:
     """Yield rows with size times certainty: the gap's rank among the judge's gaps, else the confidence, else 1."""
-    gaps = [_gap(seen[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
+    gaps = [_gap(answers[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
     ranks: NDArray[np.float64] | None = None
     if any(gap is not None for gap in gaps):
         ranks = _ranks(np.array([0.0 if gap is None else gap for gap in gaps]))
     for number, row in enumerate(rows):
-        stated = confidence.get((row.judge, row.outputs[0], row.outputs[1]))
-        certainty = float(ranks[number]) if ranks is not None else stated
+        confident = confidence.get((row.judge, row.outputs[0], row.outputs[1]))
+        certainty = float(ranks[number]) if ranks is not None else confident
         size = row.size * (1.0 if certainty is None else certainty)
         yield replace(row, size=round(size, 9), certainty=certainty)
 
 
 def _gap(answers: Sequence[tuple[str, float | None]]) -> float | None:
-    known = [gap for _, gap in answers if gap is not None]
-    return abs(sum(known) / len(known)) if known else None
+    gaps = [gap for _, gap in answers if gap is not None]
+    return abs(sum(gaps) / len(gaps)) if gaps else None

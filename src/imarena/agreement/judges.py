@@ -62,42 +62,42 @@ class AlignOptions:
 
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
     """Compare each judge in `scores` with the people in `ratings`, per criterion and group and averaged over groups."""
-    chosen = _with_scales(scores, ratings, options or AlignOptions())
-    check_groups(scores.labels, chosen.by, scores.source)
-    _known_judges(scores, chosen)
+    settings = _with_scales(scores, ratings, options or AlignOptions())
+    check_groups(scores.labels, settings.by, scores.source)
+    _known_judges(scores, settings)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
     people = people_by_key(ratings, keys)
-    matches, excluded = match_scores(scores, people, keys, chosen.by, chosen.lower_is_better)
+    matches, excluded = match_scores(scores, people, keys, settings.by, settings.lower_is_better)
     if not any(match.score is not None for match in matches):
         raise UserError(
             f"No output has both a score in {scores.source} and a rating in {ratings.source}.",
             hint=f"Rows are matched by {', '.join(['unit', *keys])}: check that both tables use the same names.",
         )
-    limits = chosen.rating_range or _observed(people)
+    limits = settings.rating_range or _observed(people)
     by_group = _by_group(matches)
-    absent = absent_outputs(matches, people, ratings, keys, chosen.by)
+    absent = absent_outputs(matches, people, ratings, keys, settings.by)
     reaches = _reaches(matches)
     groups = [
-        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), reaches.get(key[0]), absent[key])
+        _group(key, rows, settings, settings.rating_scales.get(key[1] or "", limits), reaches.get(key[0]), absent[key])
         for key, rows in by_group.items()
     ]
-    if "task" in keys and "task" not in chosen.by:
+    if "task" in keys and "task" not in settings.by:
         column = 1 + [name for name in keys if name != "criterion"].index("task")
         groups = [
-            _within_tasks(group, rows, column, chosen) for group, rows in zip(groups, by_group.values(), strict=True)
+            _within_tasks(group, rows, column, settings) for group, rows in zip(groups, by_group.values(), strict=True)
         ]
     coverage = list(_coverage(matches, people, groups))
-    pairs = pair_orders(matches, chosen.by, chosen.gaps) if chosen.pairs or chosen.gaps else ()
+    pairs = pair_orders(matches, settings.by, settings.gaps) if settings.pairs or settings.gaps else ()
     return Alignment(
-        _settings(scores, ratings, keys, chosen),
+        _settings(scores, ratings, keys, settings),
         len(scores),
         len(ratings),
         excluded,
         tuple(groups),
-        tuple(_averages(groups, chosen)),
+        tuple(_averages(groups, settings)),
         tuple(coverage),
         tuple(pairs),
-        tuple(compare_correlations(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
+        tuple(compare_correlations(matches, rounds=settings.rounds, seed=settings.seed) if settings.compare else ()),
         tuple(_notices(groups, coverage)),
     )
 
@@ -171,14 +171,14 @@ def _within_tasks(group: GroupAlignment, rows: Iterable[Match], column: int, opt
             by_task.setdefault(row.key[column], []).append(row)
     if len(by_task) < 2:
         return group
-    found = [
+    correlations = [
         spearman(
-            round_values(np.array([row.score for row in some], dtype=np.float64)),
-            round_values([row.human for row in some]),
+            round_values(np.array([row.score for row in members], dtype=np.float64)),
+            round_values([row.human for row in members]),
         ).value
-        for _, some in sorted(by_task.items())
+        for _, members in sorted(by_task.items())
     ]
-    return replace(group, within_tasks=average(found, recipe=options.average).value, n_tasks=len(by_task))
+    return replace(group, within_tasks=average(correlations, recipe=options.average).value, n_tasks=len(by_task))
 
 
 def _accuracy(tau: Figure) -> float | None:
@@ -258,8 +258,7 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
         scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
         low, high = theirs
         ratings = replace(ratings, value=(ratings.value - low) / (high - low))
-    folds = judge_folds(scores, ratings, recipe=options.average)
-    return LeaveOneOut(folds, tuple(map(str, raters)), scale)
+    return LeaveOneOut(judge_folds(scores, ratings, recipe=options.average), tuple(map(str, raters)), scale)
 
 
 def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterable[AverageAlignment]:
@@ -292,8 +291,8 @@ def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAl
     for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
         scored = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
         n = rated.get(criterion, total)
-        shown = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
-        yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - shown)
+        n_in_groups = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
+        yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - n_in_groups)
 
 
 def _observed(people: People) -> ScaleRange:
@@ -302,10 +301,10 @@ def _observed(people: People) -> ScaleRange:
 
 
 def _known_judges(scores: ScoreColumns, options: AlignOptions) -> None:
-    known = set(scores.judge)
+    judges = set(scores.judge)
     for name in (*options.lower_is_better, *(judge for judge in options.score_range if judge)):
-        if name not in known:
-            raise unknown_name(f"{scores.source} has no judge", name, known)
+        if name not in judges:
+            raise unknown_name(f"{scores.source} has no judge", name, judges)
 
 
 def _settings(

@@ -70,25 +70,25 @@ def match_scores(
     criteria = sorted({criterion for criterion, _ in people}, key=str)
     groups = [scores.labels[name] for name in by]
     matches: list[Match] = []
-    seen: dict[tuple[Any, ...], int] = {}
+    first_rows: dict[tuple[Any, ...], int] = {}
     unrated = 0
     for row, judge in enumerate(scores.judge):
         key = (scores.unit[row], *(column[row] for column in shared))
         scored = (judge, own[row] if own else None, key)
-        if seen.setdefault(scored, row) != row:
-            _refuse_repeat(scores, row, seen[scored], keys)
-        met = False
+        if first_rows.setdefault(scored, row) != row:
+            _refuse_repeat(scores, row, first_rows[scored], keys)
+        rated = False
         for theirs in [own[row]] if own and "criterion" in keys else criteria:
             marks = people.get((theirs, key))
             if marks is None:
                 continue
-            met = True
+            rated = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in groups)
             human = float(round_values(np.mean(sorted(value for _, value in marks))))
             score = _signed(scores.score[row], judge in lower_is_better)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(marks)))
-        unrated += not met
+        unrated += not rated
     # Sorted, so that the order of rows does not matter, not even for the last bit of a sum.
     matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
     return matches, {"scores_without_rating": unrated}
@@ -105,12 +105,12 @@ def absent_outputs(
     groups = {match.key: match.group for match in matches}
     columns = [ratings.labels[name] for name in keys if name != "criterion"]
     row_of = {key: row for row, key in enumerate(zip(ratings.unit, *columns, strict=True))}
-    seen: dict[tuple[str, str | None], set[tuple[str, ...]]] = {}
+    keys_by_judge: dict[tuple[str, str | None], set[tuple[str, ...]]] = {}
     for match in matches:
-        seen.setdefault((match.judge, match.criterion), set()).add(match.key)
+        keys_by_judge.setdefault((match.judge, match.criterion), set()).add(match.key)
     criteria = {criterion for criterion, _ in people}
     absent: Counter[tuple[Any, ...]] = Counter()
-    for (judge, criterion), scored in seen.items():
+    for (judge, criterion), scored in keys_by_judge.items():
         theirs = {key for own, key in people if own == criterion or criterion not in criteria}
         for key in theirs - scored:
             if key not in groups and all(name in ratings.labels for name in by):

@@ -76,8 +76,8 @@ def _pair_order(
     codes = np.unique(np.array([row.unit for row in rows]), return_inverse=True)[1]
     scores = [np.nan if row.score is None else row.score for row in rows]
     pairs = pairs_within(codes, [row.human for row in rows], scores)
-    bands, same = agreement_by_gap(pairs, gaps) if gaps else ((), 0)
+    bands, n_equal = agreement_by_gap(pairs, gaps) if gaps else ((), 0)
     return PairOrder(
         judge, criterion, group, len(pairs), int((pairs.human == 0).sum()), int((pairs.judge == 0).sum()),
-        pair_accuracy(pairs), decisive_accuracy(pairs), calibrate_ties(pairs), bands, same,
+        pair_accuracy(pairs), decisive_accuracy(pairs), calibrate_ties(pairs), bands, n_equal,
     )  # fmt: skip

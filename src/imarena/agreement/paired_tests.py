@@ -84,18 +84,18 @@ def compare_verdicts(
     """
     comparisons = []
     for left, right in combinations(sorted(answers), 2):
-        both = [
+        pairs = [
             (matches(vote, answers[left][battle][0]), matches(vote, answers[right][battle][0]))
             for battle, vote in votes
             if _has_one(answers[left], battle) and _has_one(answers[right], battle)
         ]
-        first, second = np.array(both, bool).reshape(-1, 2).T
+        first, second = np.array(pairs, bool).reshape(-1, 2).T
         test = mcnemar(first, second)
         shares = (_share(first), _share(second))
         only_left, only_right = int((first & ~second).sum()), int((~first & second).sum())
         comparisons.append(
             VerdictComparison(
-                left, right, len(both), *shares, only_left, only_right, test.p_value, test.method, test.reason or None
+                left, right, len(pairs), *shares, only_left, only_right, test.p_value, test.method, test.reason or None
             )
         )
     return _corrected(comparisons)
@@ -135,8 +135,8 @@ def _difference(
         return replace(line, reason="no rounds: no interval and no test")
     groups = np.unique(np.array([left[key].unit for key in keys]), return_inverse=True)[1].astype(np.int64)
     # One seed draws the same units for both judges.
-    drawn = [resampled_correlations(side, human, groups, ranked=True, rounds=rounds, seed=seed) for side in sides]
-    draws = drawn[0] - drawn[1]
+    rhos = [resampled_correlations(side, human, groups, ranked=True, rounds=rounds, seed=seed) for side in sides]
+    draws = rhos[0] - rhos[1]
     interval = percentile_interval(draws, 0.95, what="units")
     line = replace(line, low=interval.low, high=interval.high, reason=interval.reason or None)
     if interval.low is None:

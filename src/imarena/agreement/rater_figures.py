@@ -29,8 +29,8 @@ class GroupAgreement:
     def figures(self) -> dict[str, Figure]:
         """Return every figure by its path in the document."""
         alphas = {f"alpha.{level}": figure for level, figure in self.alpha.items()}
-        others = (self.fleiss_kappa, self.pairwise_agreement, self.percent_agreement)
-        return alphas | {figure.name: figure for figure in others}
+        shares = (self.fleiss_kappa, self.pairwise_agreement, self.percent_agreement)
+        return alphas | {figure.name: figure for figure in shares}
 
     @property
     def reasons(self) -> dict[str, str]:

@@ -71,12 +71,12 @@ def measure_agreement(
         ratings, _, raters = from_columns(
             [units[row] for row in rows], [columns.rater[row] for row in rows], values[rows], scale=scale
         )
-        named = dict(zip(keys, key, strict=True))
-        criterion = named.pop("criterion", None)
+        labels = dict(zip(keys, key, strict=True))
+        criterion = labels.pop("criterion", None)
         options = {"rounds": rounds, "seed": seed, "leave_one_out": leave_one_out, "recipe": recipe, "pairs": pairs}
-        groups.append(_group(ratings, tuple(map(str, raters)), criterion, named, options))
+        groups.append(_group(ratings, tuple(map(str, raters)), criterion, labels, options))
         reports += [
-            RaterAgreement(str(raters[report.rater]), criterion, named, report) for report in rater_reports(ratings)
+            RaterAgreement(str(raters[report.rater]), criterion, labels, report) for report in rater_reports(ratings)
         ]
     settings = {
         "source": columns.source, "by": list(by), "unit": ["unit", *identity], "scale": scale, "rounds": rounds,
@@ -145,12 +145,12 @@ def _word(cell: object) -> str:
 
 def _refuse_repeats(columns: RatingColumns, units: Sequence[tuple[str, ...]]) -> None:
     criteria = columns.labels.get("criterion", [""] * len(columns))
-    seen: dict[tuple[Any, ...], int] = {}
+    first_rows: dict[tuple[Any, ...], int] = {}
     for row, cell in enumerate(zip(units, columns.rater, criteria, strict=True)):
-        if seen.setdefault(cell, row) != row:
+        if first_rows.setdefault(cell, row) != row:
             raise UserError(
                 f"{columns.source}, row {row + 1}: rater '{columns.rater[row]}' rated '{columns.unit[row]}' already in "
-                f"row {seen[cell] + 1}.",
+                f"row {first_rows[cell] + 1}.",
                 hint="Keep one rating for each unit and rater; a model, task or criterion column distinguishes units.",
             )
 

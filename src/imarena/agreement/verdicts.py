@@ -82,15 +82,15 @@ def align_verdicts(
             hint="Rows are matched by item and the two models: check that both tables use the same names.",
         )
     groups = _groups(votes, judges, keys, by, missing)
-    whole = majority_of(votes, keys)
+    merged = majority_of(votes, keys)
     settings = {
         "source": verdicts.source, "against": votes.source, "by": list(by), "missing": missing,
         "matched_by": ["item", "left", "right", *keys], "equal": "right for tie and for both_bad",
     }  # fmt: skip
     majority = None
-    if whole is not None:
-        rest = [name for name in by if name != RATER]
-        majority = MajorityAlignment(RULE, len(whole), tuple(rest), tuple(_groups(whole, judges, keys, rest, missing)))
+    if merged is not None:
+        names = tuple(name for name in by if name != RATER)
+        majority = MajorityAlignment(RULE, len(merged), names, tuple(_groups(merged, judges, keys, names, missing)))
     compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     n_given = sum(winner is not None for winner in verdicts.winner)
@@ -132,15 +132,15 @@ def _groups(
             else:
                 groups.setdefault(group, []).append(row)
         for group, rows in sorted(groups.items()):
-            named = dict(zip(by, group, strict=True))
-            met = _meetings(votes, rows, answers, keys)
-            people, machine = [meeting.vote for meeting in met], [meeting.verdict for meeting in met]
+            group_labels = dict(zip(by, group, strict=True))
+            meetings = _meetings(votes, rows, answers, keys)
+            people, machine = [meeting.vote for meeting in meetings], [meeting.verdict for meeting in meetings]
             yield VerdictGroup(
-                judge, named,
+                judge, group_labels,
                 verdict_figures(people, machine, missing=missing),
                 verdict_figures(people, machine, missing="wrong").four_way_accuracy,
-                _tie_calibrated(met),
-                dict(sorted(Counter(meeting.reason for meeting in met if meeting.verdict is None).items())),
+                _tie_calibrated(meetings),
+                dict(sorted(Counter(meeting.reason for meeting in meetings if meeting.verdict is None).items())),
                 len(rows), elsewhere[group],
             )  # fmt: skip
 
@@ -159,12 +159,12 @@ def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]
 
 def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
     """Return each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
-    asked = frozenset(votes.labels.get("dimension", [""]))
+    dimensions = frozenset(votes.labels.get("dimension", [""]))
     return {
         judge: {
             (*battle, dimension): verdict
             for battle, verdict in answers.verdicts_of.items()
-            for dimension in (asked if answers.covers is None else answers.covers)
+            for dimension in (dimensions if answers.covers is None else answers.covers)
         }
         for judge, answers in judges.items()
     }
@@ -198,12 +198,12 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
     return meetings
 
 
-def _tie_calibrated(met: Sequence[_Meeting]) -> TieCalibration | None:
+def _tie_calibrated(meetings: Sequence[_Meeting]) -> TieCalibration | None:
     """Return the accuracy with the best tie threshold instead of the judge's own; both kinds of tie count as one."""
     side = {"left": 1.0, "right": -1.0}
     gaps = [
         (side.get(meeting.vote, 0.0), meeting.gap)
-        for meeting in met
+        for meeting in meetings
         if meeting.verdict is not None and meeting.gap is not None
     ]
     if not gaps:

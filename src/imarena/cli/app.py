@@ -80,6 +80,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("upkeep.verify", "Check every record, hash and link."),
         "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
         "restore": ("upkeep.restore", "Restore a workspace from a backup."),
+        "dataset": ("upkeep.dataset", "Data sets of a workspace: list, remove."),
         "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup of its database."),
         "gc": ("upkeep.gc", "Remove images that no record refers to."),
         "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
@@ -158,11 +159,11 @@ def root(
 def hoist_global_options(arguments: list[str]) -> list[str]:
     """Allow ``--json`` and ``--workspace DIR`` anywhere: move them before the command."""
     front: list[str] = []
-    rest: list[str] = []
+    words: list[str] = []
     remaining = iter(arguments)
     for word in remaining:
         if word == "--":
-            rest += [word, *remaining]
+            words += [word, *remaining]
         elif word == "--json":
             front.append(word)
         elif word in ("--workspace", "-w"):
@@ -170,8 +171,8 @@ def hoist_global_options(arguments: list[str]) -> list[str]:
         elif word.startswith("--workspace="):
             front.append(word)
         else:
-            rest.append(word)
-    return front + rest
+            words.append(word)
+    return front + words
 
 
 def fill_in_values(arguments: list[str]) -> list[str]:

@@ -159,10 +159,11 @@ def print_causes(console: Console, causes: "Sequence[Cause]", label: str = "left
     """Print one line per cause, most frequent first."""
     for cause in causes[:CAUSES_SHOWN]:
         console.print(f"[yellow]{_escape(label)}:[/] {_escape(str(cause))}", markup=True, soft_wrap=True)
-    if rest := causes[CAUSES_SHOWN:]:
-        number = sum(cause.count for cause in rest)
+    if hidden_causes := causes[CAUSES_SHOWN:]:
+        number = sum(cause.count for cause in hidden_causes)
         console.print(
-            f"[yellow]{_escape(label)}:[/] {number:,} for {len(rest):,} other reasons; --json lists them", markup=True
+            f"[yellow]{_escape(label)}:[/] {number:,} for {len(hidden_causes):,} other reasons; --json lists them",
+            markup=True,
         )
 
 

@@ -1,7 +1,7 @@
 """The output of ``--help``: commands and options under headings, and plain names for the types of values."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any
 
@@ -12,13 +12,37 @@ from imarena.core import package_yaml
 
 _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INTEGER|FLOAT)(?: RANGE)?\b")
 """The type of a value, as printed by several versions of typer."""
+_ARGUMENT = re.compile(r"\{(\w+)\}|(\[\w+\])")
+"""An argument in the line of usage, if the command gives it no name of its own."""
+_LOWER_NAME = re.compile(r"^\w+")
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
+
+_PLURALS = {f"--{name}": f"--{name}s" for name in ("editor", "dataset", "task", "topic")}
+OTHER_SPELLINGS = {**_PLURALS, **{plural: single for single, plural in _PLURALS.items()}}
+"""Options that may be repeated are plural, options with one value singular; every command takes both spellings."""
 
 _HelpRow = tuple[str, str]
 
 
 class Command(TyperCommand):
     """A command whose help lists options under the headings of `help.yaml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        end = args.index("--") if "--" in args else len(args)
+        try:
+            return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
+        except typer.BadParameter as error:
+            _explain(error)
+            if error.param is not None and error.param.param_type_name == "argument":
+                error.param_hint = f"'{error.param.metavar or str(error.param.name).upper()}'"
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [
+            _ARGUMENT.sub(lambda match: (match[1] or match[2]).upper(), piece)
+            for piece in super().collect_usage_pieces(ctx)
+        ]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         arguments: list[_HelpRow] = []
@@ -28,7 +52,7 @@ class Command(TyperCommand):
                 continue
             row = (_TYPE.sub(lambda match: _PLAIN.get(match[1], "N"), record[0]), record[1])
             if parameter.param_type_name == "argument":
-                arguments.append(row)
+                arguments.append((_LOWER_NAME.sub(lambda match: match[0].upper(), row[0]), row[1]))
             else:
                 options[option_name(parameter)] = row
         _, _, path = ctx.command_path.partition(" ")
@@ -36,6 +60,23 @@ class Command(TyperCommand):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+def _explain(error: typer.BadParameter) -> None:
+    """Put the message of a value that newer versions of typer check with pydantic into our words."""
+    from pydantic import ValidationError
+
+    from imarena.core import value_problem
+
+    if isinstance(error.__cause__, ValidationError):
+        error.message = f"{value_problem(error.__cause__)}."
+
+
+def _known_spelling(word: str, known: Collection[str]) -> str:
+    """Return an option in the spelling of the command: `--editor` as `--editors` where it may be repeated."""
+    name, equals, value = word.partition("=")
+    other = OTHER_SPELLINGS.get(name)
+    return f"{other}{equals}{value}" if other in known and name not in known else word
 
 
 def option_name(parameter: Any) -> str:

@@ -16,7 +16,7 @@ ScoreRangeText = Annotated[
 ]
 
 ExecutorOption = Annotated[
-    str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
+    str, typer.Option("--executor", metavar="<auto|threads|processes|ray>", help="Where answers are computed.")
 ]
 
 ItemColumnsOption = Annotated[
@@ -42,6 +42,8 @@ Editors = Annotated[
     list[str] | None,
     typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
 ]
+Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
+Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
 BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Csv = Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")]
 EditInstruction = Annotated[str, typer.Argument(help="The edit instruction.")]

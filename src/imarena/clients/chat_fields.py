@@ -57,5 +57,5 @@ def field_text(value: Any, longest: int) -> str:
 
 def field_texts(value: Any, longest: int, most: int) -> tuple[str, ...]:
     """The non-empty strings of a list in a reply."""
-    listed = value[:most] if isinstance(value, list) else []
-    return tuple(text for entry in listed if (text := field_text(entry, longest)))
+    entries = value[:most] if isinstance(value, list) else []
+    return tuple(text for entry in entries if (text := field_text(entry, longest)))

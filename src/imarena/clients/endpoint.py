@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator, model_validator
 from yarl import URL
 
-from imarena.core import Noun, UserError
+from imarena.core import Noun, UserError, validation_problem
 from imarena.core.records import JsonDict, Usage
 from imarena.images import JPEG, Preparation
 
@@ -137,10 +137,9 @@ def read_endpoint(settings: Mapping[str, object], where: str = "the endpoint's s
     try:
         return Endpoint.model_validate(dict(settings))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "all"
-        message = first["msg"].removeprefix("Value error, ")
-    raise UserError(f"In {where}, {field}: {message}.", hint="The settings are listed in docs/guide/endpoints.md.")
+        problem = validation_problem(error, Endpoint)
+    hint = "The settings are listed in docs/guide/endpoints.md."
+    raise UserError(f"In {where}, {problem.text}.", hint=f"{problem.hint} {hint}".strip())
 
 
 _PATIENCE_S = 3.0

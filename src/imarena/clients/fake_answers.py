@@ -92,8 +92,8 @@ def _picture(value: Any) -> str:
 
 
 def _schema(document: dict[str, Any]) -> dict[str, Any] | None:
-    wanted = document.get("response_format")
-    inner = wanted.get("json_schema") if isinstance(wanted, dict) else None
+    response_format = document.get("response_format")
+    inner = response_format.get("json_schema") if isinstance(response_format, dict) else None
     schema = inner.get("schema") if isinstance(inner, dict) else None
     return schema if isinstance(schema, dict) else None
 
@@ -147,8 +147,8 @@ def _sided(query: ChatQuery, low: int, high: int) -> int:
 
 
 def _choose(options: list[Any], query: ChatQuery, path: str) -> Any:
-    wanted = _FIRST if query.first_is_better else _SECOND
-    sided = [option for option in options if str(option).lower() in wanted]
+    labels = _FIRST if query.first_is_better else _SECOND
+    sided = [option for option in options if str(option).lower() in labels]
     if sided and len(query.images) >= 2:
         return sided[0]
     return options[int(query.fraction(path) * len(options))]

@@ -99,6 +99,6 @@ def parse_rates(texts: list[str], kind: type[F]) -> dict[F, float]:
         try:
             rates[kind(name)] = float(value)
         except ValueError as error:
-            known = ", ".join(kind)
-            raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {known}.") from error
+            names = ", ".join(kind)
+            raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {names}.") from error
     return rates

@@ -80,15 +80,15 @@ class FakeImages(ListeningServer):
     # ------------------------------------------------------------------ shared by all protocols
 
     async def _answer(
-        self, request: web.Request, asked: ImageRequest, protocol: str, speak: ImageProtocol
+        self, request: web.Request, query: ImageRequest, protocol: str, speak: ImageProtocol
     ) -> web.StreamResponse:
         self.counts.requests += 1
         self.counts.by_protocol[protocol] += 1
         if not self._authorized(request, speak.key_header, speak.key_prefix):
             return speak.error(401, "Incorrect API key provided.", "invalid_api_key")
-        seen = self._seen[asked.digest]
-        self._seen[asked.digest] += 1
-        fault = self.faults.draw(asked.prompt, asked.digest, seen)
+        attempt = self._seen[query.digest]
+        self._seen[query.digest] += 1
+        fault = self.faults.draw(query.prompt, query.digest, attempt)
         if fault is not None:
             self.counts.faults[fault.value] += 1
         early = await self._early(request, fault, speak)
@@ -98,14 +98,14 @@ class FakeImages(ListeningServer):
         if fault in (ImageFault.REFUSAL, ImageFault.BLOCKED):
             return speak.refusal(fault)
         try:
-            pictures = [] if fault is ImageFault.TEXT else draw_reply_images(asked.prompt, asked.pictures, fault)
+            pictures = [] if fault is ImageFault.TEXT else draw_reply_images(query.prompt, query.pictures, fault)
         except ValueError as error:
             return speak.error(400, str(error), "invalid_image")
         if pictures:
             self.counts.made += 1
-            self.counts.repeated += asked.digest in self._answered
-            self._answered.add(asked.digest)
-        return speak.pictures(asked, pictures, fault)
+            self.counts.repeated += query.digest in self._answered
+            self._answered.add(query.digest)
+        return speak.pictures(query, pictures, fault)
 
     async def _early(
         self, request: web.Request, fault: ImageFault | None, speak: ImageProtocol
@@ -141,20 +141,20 @@ class FakeImages(ListeningServer):
     async def _openai(self, request: web.Request) -> web.StreamResponse:
         if request.match_info["what"] == "generations":
             body = await request.json()
-            asked = ImageRequest(body["model"], body["prompt"], (), (str(body.get("seed")),))
+            query = ImageRequest(body["model"], body["prompt"], (), (str(body.get("seed")),))
         else:
             form = await request.post()
             files = [(key, value) for key, value in form.items() if isinstance(value, web.FileField)]
             pictures = tuple(value.file.read() for key, value in files if key in ("image", "image[]"))
             if not pictures:
                 return openai_error(400, "Missing required parameter: 'image'.", "missing_required_parameter")
-            asked = ImageRequest(str(form["model"]), str(form["prompt"]), pictures, (str(form.get("seed")),))
+            query = ImageRequest(str(form["model"]), str(form["prompt"]), pictures, (str(form.get("seed")),))
 
-        def pictures_of(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def pictures_of(query: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> web.Response:
             rows = [
-                {"url": self.stored(d, fault)} if self.urls else {"b64_json": encode_base64(d, fault)} for d in made
+                {"url": self.stored(d, fault)} if self.urls else {"b64_json": encode_base64(d, fault)} for d in outputs
             ]
-            usage = {"input_tokens": 50 + len(asked.prompt) // 4, "output_tokens": 1056 * len(made)}
+            usage = {"input_tokens": 50 + len(query.prompt) // 4, "output_tokens": 1056 * len(outputs)}
             usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
             return web.json_response({"created": 1_700_000_000, "data": rows, "usage": usage})
 
@@ -166,7 +166,7 @@ class FakeImages(ListeningServer):
                 kind="image_generation_user_error",
             )
 
-        return await self._answer(request, asked, "openai", ImageProtocol(pictures_of, refusal, openai_error))
+        return await self._answer(request, query, "openai", ImageProtocol(pictures_of, refusal, openai_error))
 
     # ------------------------------------------------------------------ OpenRouter
 
@@ -175,19 +175,19 @@ class FakeImages(ListeningServer):
         parts = body["messages"][-1]["content"]
         prompt = " ".join(part["text"] for part in parts if part["type"] == "text")
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-        asked = ImageRequest(body["model"], prompt, tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
+        query = ImageRequest(body["model"], prompt, tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
 
         def message(reply_message: dict[str, Any], finish: str, images: int) -> web.Response:
             usage = {"prompt_tokens": 300, "completion_tokens": 1290 * max(1, images), "cost": 0.039 * images}
             choice = {"index": 0, "message": {"role": "assistant", **reply_message}, "finish_reason": finish}
-            return web.json_response({"id": "gen-1", "model": asked.model, "choices": [choice], "usage": usage})
+            return web.json_response({"id": "gen-1", "model": query.model, "choices": [choice], "usage": usage})
 
-        def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def pictures_of(_asked: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> web.Response:
             images = [
                 {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encode_base64(data, fault)}"}}
-                for data in made
+                for data in outputs
             ]
-            return message({"content": _WORDS if not made else "", "images": images}, "stop", len(made))
+            return message({"content": _WORDS if not outputs else "", "images": images}, "stop", len(outputs))
 
         def refusal(fault: ImageFault) -> web.Response:
             if fault is ImageFault.REFUSAL:
@@ -196,7 +196,7 @@ class FakeImages(ListeningServer):
             error = {"code": 403, "message": "Your input was flagged.", "metadata": flagged}
             return web.json_response({"error": error}, status=403)
 
-        return await self._answer(request, asked, "chat", ImageProtocol(pictures_of, refusal, openai_error))
+        return await self._answer(request, query, "chat", ImageProtocol(pictures_of, refusal, openai_error))
 
     # ------------------------------------------------------------------ Gemini
 
@@ -206,14 +206,14 @@ class FakeImages(ListeningServer):
         prompt = " ".join(part["text"] for part in parts if "text" in part)
         pictures = tuple(base64.b64decode(part["inline_data"]["data"]) for part in parts if "inline_data" in part)
         seed = str(body["generationConfig"].get("seed"))
-        asked = ImageRequest(request.match_info["model"], prompt, pictures, (seed,))
+        query = ImageRequest(request.match_info["model"], prompt, pictures, (seed,))
         usage = {"promptTokenCount": 258 * len(pictures) + 20, "candidatesTokenCount": 1290}
 
-        def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
-            parts: list[dict[str, Any]] = [{"text": "Here it is." if made else _WORDS}]
-            parts += [{"inlineData": {"mimeType": "image/png", "data": encode_base64(data, fault)}} for data in made]
+        def pictures_of(_asked: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> web.Response:
+            parts: list[dict[str, Any]] = [{"text": "Here it is." if outputs else _WORDS}]
+            parts += [{"inlineData": {"mimeType": "image/png", "data": encode_base64(data, fault)}} for data in outputs]
             candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-            return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": asked.model})
+            return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": query.model})
 
         def refusal(fault: ImageFault) -> web.Response:
             if fault is ImageFault.BLOCKED:
@@ -222,13 +222,13 @@ class FakeImages(ListeningServer):
             return web.json_response({"candidates": [candidate], "usageMetadata": usage})
 
         speak = ImageProtocol(pictures_of, refusal, gemini_error, "x-goog-api-key", "")
-        return await self._answer(request, asked, "gemini", speak)
+        return await self._answer(request, query, "gemini", speak)
 
     # ------------------------------------------------------------------ queues
 
-    def _job(self, asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> dict[str, Any]:
-        urls = [self.stored(data, fault) for data in made]
-        name = f"{len(self._jobs):06d}-{asked.digest[:16]}"
+    def _job(self, query: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> dict[str, Any]:
+        urls = [self.stored(data, fault) for data in outputs]
+        name = f"{len(self._jobs):06d}-{query.digest[:16]}"
         job: dict[str, Any] = {"id": name, "fault": fault, "polls": 0, "urls": urls}
         self._jobs[name] = job
         return job
@@ -244,10 +244,10 @@ class FakeImages(ListeningServer):
         body = await request.json()
         urls = body.get("image_urls") or ([body["image_url"]] if "image_url" in body else [])
         model = request.match_info["model"]
-        asked = ImageRequest(model, body["prompt"], tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
+        query = ImageRequest(model, body["prompt"], tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
 
-        def accepted(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
-            job = self._job(asked, made, fault)
+        def accepted(query: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> web.Response:
+            job = self._job(query, outputs, fault)
             at = f"{self.root}/fal/{model}/requests/{job['id']}"
             answer = {"request_id": job["id"], "response_url": at, "status_url": f"{at}/status", "queue_position": 0}
             return web.json_response({"status": "IN_QUEUE", "cancel_url": f"{at}/cancel", **answer})
@@ -265,7 +265,7 @@ class FakeImages(ListeningServer):
                 {"detail": message}, status=status, headers={"Retry-After": after} if after else {}
             )
 
-        return await self._answer(request, asked, "fal", ImageProtocol(accepted, refusal, error, key_prefix="Key"))
+        return await self._answer(request, query, "fal", ImageProtocol(accepted, refusal, error, key_prefix="Key"))
 
     async def _fal_status(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
@@ -285,20 +285,20 @@ class FakeImages(ListeningServer):
         job_input = (await request.json())["input"]
         model = f"{request.match_info['owner']}/{request.match_info['name']}"
         pictures = (data_url_bytes(job_input["input_image"]),) if "input_image" in job_input else ()
-        asked = ImageRequest(model, job_input["prompt"], pictures, (str(job_input.get("seed")),))
+        query = ImageRequest(model, job_input["prompt"], pictures, (str(job_input.get("seed")),))
 
-        def accepted(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
-            return web.json_response(self._prediction(self._job(asked, made, fault), "starting"), status=201)
+        def accepted(query: ImageRequest, outputs: list[bytes], fault: ImageFault | None) -> web.Response:
+            return web.json_response(self._prediction(self._job(query, outputs, fault), "starting"), status=201)
 
         def refusal(_fault: ImageFault) -> web.Response:
-            job = self._job(asked, [], ImageFault.REFUSAL)
+            job = self._job(query, [], ImageFault.REFUSAL)
             return web.json_response(self._prediction(job, "starting"), status=201)
 
         def error(status: int, message: str, _code: str, after: str = "") -> web.Response:
             body = {"title": message, "detail": message, "status": status}
             return web.json_response(body, status=status, headers={"Retry-After": after} if after else {})
 
-        return await self._answer(request, asked, "replicate", ImageProtocol(accepted, refusal, error))
+        return await self._answer(request, query, "replicate", ImageProtocol(accepted, refusal, error))
 
     async def _replicate_job(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
@@ -322,11 +322,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--reply-s", type=float, default=0.0)
     parser.add_argument("--api-key", default=None)
     parser.add_argument("--urls", action="store_true", help="OpenAI's endpoints answer with addresses")
-    chosen = parser.parse_args(arguments)
-    faults = ImageFaults(parse_rates(chosen.fault, ImageFault), seed=chosen.seed)
+    options = parser.parse_args(arguments)
+    faults = ImageFaults(parse_rates(options.fault, ImageFault), seed=options.seed)
     asyncio.run(
         serve_until_interrupted(
-            FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port)
+            FakeImages(faults, reply_s=options.reply_s, api_key=options.api_key, urls=options.urls, port=options.port)
         )
     )
 

@@ -36,7 +36,7 @@ class ImageFault(StrEnum):
 
 PASSING = frozenset({ImageFault.RATE_LIMITED, ImageFault.SERVER_ERROR, ImageFault.DISCONNECT})
 """Faults that a retry overcomes, whether drawn by rate or named in the prompt."""
-_NAMED = re.compile(r"\[fault: ?(\w+)\]")
+_FAULT = re.compile(r"\[fault: ?(\w+)\]")
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class ImageFaults(Rates[ImageFault]):
 
     def draw(self, prompt: str, digest: str, seen: int) -> ImageFault | None:
         """The fault for a request; a prompt that contains `[fault: html]` gets that fault."""
-        named = _NAMED.search(prompt)
-        if named is None:
+        match = _FAULT.search(prompt)
+        if match is None:
             return self.by_rate(digest, seen)
-        fault = ImageFault(named[1])
+        fault = ImageFault(match[1])
         return None if fault in PASSING and seen > 0 else fault
 
 
@@ -60,10 +60,10 @@ def draw_reply_images(prompt: str, pictures: tuple[bytes, ...], fault: ImageFaul
         base = Image.open(io.BytesIO(pictures[0])).convert("RGB") if pictures else Image.new("RGB", (64, 48), "white")
     except (UnidentifiedImageError, OSError) as error:
         raise ValueError("Invalid image file or mode for image 1, please check your image file.") from error
-    made = ImageChops.multiply(base, Image.new("RGB", base.size, tint))
+    image = ImageChops.multiply(base, Image.new("RGB", base.size, tint))
     if fault is ImageFault.OTHER_SIZE:
-        made = made.resize((max(8, made.width // 2), max(8, made.height)))
-    data = _png(made)
+        image = image.resize((max(8, image.width // 2), max(8, image.height)))
+    data = _png(image)
     if fault is ImageFault.TRUNCATED:
         return [data[: len(data) * 2 // 3]]
     if fault is ImageFault.NOT_AN_IMAGE:

@@ -155,20 +155,20 @@ class FakeServer(ListeningServer):
         return self.api_key is None or request.headers.get("authorization") == f"Bearer {self.api_key}"
 
     def _fault(self, request: web.Request, digest: str) -> Fault | None:
-        named = request.headers.get(FAULT_HEADER)
-        if named is not None:
-            return None if named == "none" else Fault(named)
+        header = request.headers.get(FAULT_HEADER)
+        if header is not None:
+            return None if header == "none" else Fault(header)
         if self.bucket is not None and not self.bucket.accept(time.monotonic()):
             return Fault.RATE_LIMITED
-        seen = self._seen[digest]
+        attempt = self._seen[digest]
         self._seen[digest] += 1
-        return self.faults.by_rate(digest, seen)
+        return self.faults.by_rate(digest, attempt)
 
 
 def completion(query: ChatQuery, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:
     """A chat completion object with all the fields that clients read."""
     prompt = (len(query.system) + len(query.text)) // 4 + 300 * len(query.images)
-    written = max(1, len(text or refusal or "") // 4)
+    reply_tokens = max(1, len(text or refusal or "") // 4)
     message = {"role": "assistant", "content": text, "refusal": refusal}
     return {
         "id": f"chatcmpl-{digest[:24]}",
@@ -176,7 +176,7 @@ def completion(query: ChatQuery, text: str | None, digest: str, *, refusal: str 
         "created": int(time.time()),
         "model": query.model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
+        "usage": {"prompt_tokens": prompt, "completion_tokens": reply_tokens, "total_tokens": prompt + reply_tokens},
     }
 
 
@@ -227,10 +227,10 @@ async def _send_in_parts(request: web.Request, data: bytes, *, keep: float, paus
     """Send the reply in four parts with pauses; cut it off if only a share of it is kept."""
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
     await response.prepare(request)
-    shown = data[: int(len(data) * keep)]
-    step = max(1, -(-len(shown) // 4))
-    for start in range(0, len(shown), step):
-        await response.write(shown[start : start + step])
+    part = data[: int(len(data) * keep)]
+    step = max(1, -(-len(part) // 4))
+    for start in range(0, len(part), step):
+        await response.write(part[start : start + step])
         await asyncio.sleep(pause_s / 4)
     if keep < 1 and request.transport is not None:
         request.transport.close()

@@ -106,23 +106,23 @@ async def download_file(
     """
     connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
     timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
-    sent = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
+    base = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
     jar = aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=sent, cookie_jar=jar) as session:
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=base, cookie_jar=jar) as session:
             data, final, wait_s = await _follow(
                 session, url, max_bytes, headers or {}, allow_loopback=allow_loopback, follow=follow
             )
     except TimeoutError as error:
-        raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
+        raise DownloadRefused(f"{_clean(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
         raise DownloadRefused(
-            f"{_shown(url)} cannot be downloaded: {error_line(error, 200)}", unreachable=True
+            f"{_clean(url)} cannot be downloaded: {error_line(error, 200)}", unreachable=True
         ) from error
     try:
         return Download(data, type_of(data), str(final), wait_s)
     except InvalidImage as error:
-        raise DownloadRefused(f"{_shown(url)} is of the wrong type: {error}") from error
+        raise DownloadRefused(f"{_clean(url)} is of the wrong type: {error}") from error
 
 
 def refusal_reason(address: _IpAddress, *, allow_loopback: bool = False) -> str:
@@ -163,11 +163,11 @@ async def _follow(
             wait_s = _seconds(response.headers.get("Retry-After", ""))
             if response.status != 200:
                 raise DownloadRefused(
-                    f"{_shown(url)} answers with HTTP {response.status}", status=response.status, retry_after_s=wait_s,
+                    f"{_clean(url)} answers with HTTP {response.status}", status=response.status, retry_after_s=wait_s,
                     body=await response.content.read(_MAX_ERROR_BYTES),
                 )  # fmt: skip
             return await _read(response, max_bytes, url), current, wait_s
-    raise DownloadRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
+    raise DownloadRefused(f"{_clean(url)} redirects more than {MAX_REDIRECTS} times")
 
 
 def _seconds(text: str) -> float | None:
@@ -185,11 +185,11 @@ def _joined(base: URL, target: str) -> URL:
     try:
         return base.join(URL(target))
     except ValueError as error:
-        raise DownloadRefused(f"{_shown(str(base))} redirects to something that is no address") from error
+        raise DownloadRefused(f"{_clean(str(base))} redirects to something that is no address") from error
 
 
 async def _read(response: aiohttp.ClientResponse, max_bytes: int, url: str) -> bytes:
-    too_large = f"{_shown(url)} is larger than {max_bytes:,} bytes"
+    too_large = f"{_clean(url)} is larger than {max_bytes:,} bytes"
     if (response.content_length or 0) > max_bytes:
         raise DownloadRefused(too_large)
     data = bytearray()
@@ -209,16 +209,16 @@ def _checked_url(text: str, *, allow_loopback: bool) -> URL:
     except ValueError as error:
         raise DownloadRefused(f"{text[:200]!r} is not an address") from error
     if url.scheme not in {"http", "https"} or not host or not port:
-        raise DownloadRefused(f"{_shown(text)} is not an http or https address")
+        raise DownloadRefused(f"{_clean(text)} is not an http or https address")
     if url.user or url.password:
-        raise DownloadRefused(f"{_shown(text)} carries a user name or password", hint="Remove it from the address.")
+        raise DownloadRefused(f"{_clean(text)} carries a user name or password", hint="Remove it from the address.")
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return url
     reason = refusal_reason(address, allow_loopback=allow_loopback)
     if reason:
-        raise DownloadRefused(f"{_shown(text)} is {reason}: only public addresses are fetched")
+        raise DownloadRefused(f"{_clean(text)} is {reason}: only public addresses are fetched")
     return url
 
 
@@ -238,8 +238,7 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        loop = asyncio.get_running_loop()
-        rows = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+        rows = await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
         results: list[ResolveResult] = []
         for kind, _, protocol, _, address in rows:
             text = str(address[0])
@@ -262,7 +261,7 @@ class _CheckedResolver(AbstractResolver):
         """Nothing to close."""
 
 
-def _shown(url: str) -> str:
+def _clean(url: str) -> str:
     """A URL for messages, without password and query (which may contain a token)."""
     try:
         return str(URL(url).with_user(None).with_query(None).with_fragment(None))[:200]

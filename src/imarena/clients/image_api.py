@@ -141,7 +141,7 @@ class ImageClient:
         return ImageAnswer(Status.OK, images=(download.data,))
 
     async def _send(
-        self, session: aiohttp.ClientSession, route: Route, call: ImageCall, read: ReadPictures
+        self, session: aiohttp.ClientSession, route: Route, call: ImageCall, parse: ReadPictures
     ) -> ImageAnswer | Failure:
         url = self._address(route, call.path)
         if url is None:
@@ -150,14 +150,14 @@ class ImageClient:
             )
         data = call.form() if call.form else None
         return await request(
-            session, route, url, read, method=call.method, data=data, json=call.json, max_bytes=MAX_REPLY_BYTES
+            session, route, url, parse, method=call.method, data=data, json=call.json, max_bytes=MAX_REPLY_BYTES
         )
 
     def _address(self, route: Route, path: str) -> URL | None:
         base = URL(route.url)
         if path.startswith(("http://", "https://")):
-            whole = URL(path)
-            return whole if whole.origin() == base.origin() else None
+            url = URL(path)
+            return url if url.origin() == base.origin() else None
         return endpoint_url(route.url, path.lstrip("/"))
 
     def _priced(self, result: ImageAnswer) -> Usage:

@@ -84,11 +84,11 @@ class LocalVlm:
                 max_new_tokens=request.max_tokens or _UNSAID_TOKENS,
                 max_time=self._timeout_s,
             )
-        asked = int(inputs["input_ids"].shape[1])
-        written = output[0, asked:]
-        text = str(self._processor.decode(written, skip_special_tokens=True))
-        finish = "stop" if len(written) and int(written[-1]) in self._ends() else "length"
-        return text, finish, Usage(input_tokens=asked, output_tokens=len(written), cost_usd=0.0)
+        n_input = int(inputs["input_ids"].shape[1])
+        reply_ids = output[0, n_input:]
+        text = str(self._processor.decode(reply_ids, skip_special_tokens=True))
+        finish = "stop" if len(reply_ids) and int(reply_ids[-1]) in self._ends() else "length"
+        return text, finish, Usage(input_tokens=n_input, output_tokens=len(reply_ids), cost_usd=0.0)
 
     def _ends(self) -> set[int]:
         ends = self._model.generation_config.eos_token_id

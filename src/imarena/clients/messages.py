@@ -154,34 +154,34 @@ class ImageParts:
     """Cache of prepared and encoded images (least recently used, limited in bytes). Use it from one event loop."""
 
     def __init__(self, max_bytes: int = 512 * 1024 * 1024) -> None:
-        self._kept: LRUCache[str, ImagePart] = LRUCache(max_bytes, getsizeof=lambda part: len(part.url))
+        self._cache: LRUCache[str, ImagePart] = LRUCache(max_bytes, getsizeof=lambda part: len(part.url))
         self._making: dict[str, asyncio.Task[ImagePart]] = {}
 
     @property
     def size_bytes(self) -> int:
         """Bytes held now; never above the cap."""
-        return int(self._kept.currsize)
+        return int(self._cache.currsize)
 
     async def get(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:
         """The image as a part. It is decoded in a thread, once for all concurrent callers."""
         key = preparation.key(sha256)
-        cached_part = self._kept.get(key)
+        cached_part = self._cache.get(key)
         if cached_part is not None:
             return cached_part
         task = self._making.get(key)
         if task is None:
             task = asyncio.create_task(asyncio.to_thread(_prepared_part, data, preparation))
             self._making[key] = task
-            task.add_done_callback(lambda done: self._made(key, done))
+            task.add_done_callback(lambda done: self._store(key, done))
         return await asyncio.shield(task)
 
-    def _made(self, key: str, task: "asyncio.Task[ImagePart]") -> None:
+    def _store(self, key: str, task: "asyncio.Task[ImagePart]") -> None:
         self._making.pop(key, None)
         if task.cancelled() or task.exception() is not None:
             return
         part = task.result()
-        if len(part.url) <= self._kept.maxsize:
-            self._kept[key] = part
+        if len(part.url) <= self._cache.maxsize:
+            self._cache[key] = part
 
 
 def _prepared_part(data: bytes, preparation: Preparation) -> ImagePart:

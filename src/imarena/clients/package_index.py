@@ -51,10 +51,10 @@ class WantedArchive:
 def pip_index_settings() -> IndexSettings:
     """The indexes that pip would use: from its configuration files and variables, else PyPI."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no input of others
+    output = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no input of others
     values: dict[str, str] = {}
     ranked = {"global": 0, "download": 1, "install": 1, ":env:": 2}
-    lines = [line.partition("=") for line in listed.stdout.splitlines() if "=" in line]
+    lines = [line.partition("=") for line in output.stdout.splitlines() if "=" in line]
     for key, _, value in sorted(lines, key=lambda part: ranked.get(part[0].partition(".")[0], -1)):
         section, _, option = key.partition(".")
         if section in ranked:
@@ -88,7 +88,7 @@ def download_archive(
 
 
 def _continue(
-    url: str, part: Path, wanted: WantedArchive, settings: IndexSettings, progress: Callable[[int, int], None]
+    url: str, part: Path, target: WantedArchive, settings: IndexSettings, progress: Callable[[int, int], None]
 ) -> None:
     """Append the missing bytes to `part`. A server without support for ranges sends everything again."""
     start = part.stat().st_size if part.exists() else 0
@@ -101,24 +101,24 @@ def _continue(
                 done = start
                 while piece := response.read(_PIECE):
                     done += len(piece)
-                    if done > wanted.size_bytes:
-                        raise DownloadFailed(f"{wanted.file} is larger than the {wanted.size_bytes:,} bytes expected.")
+                    if done > target.size_bytes:
+                        raise DownloadFailed(f"{target.file} is larger than the {target.size_bytes:,} bytes expected.")
                     file.write(piece)
-                    progress(done, wanted.size_bytes)
+                    progress(done, target.size_bytes)
     except (OSError, http.client.HTTPException) as error:
-        raise DownloadFailed(f"{wanted.file} could not be downloaded: {_reason(error)}") from error
-    if done < wanted.size_bytes:
+        raise DownloadFailed(f"{target.file} could not be downloaded: {_reason(error)}") from error
+    if done < target.size_bytes:
         raise DownloadFailed(
-            f"The download of {wanted.file} broke off after {done:,} of {wanted.size_bytes:,} bytes. "
+            f"The download of {target.file} broke off after {done:,} of {target.size_bytes:,} bytes. "
             "Run the same command again to continue it."
         )
 
 
-def _find(wanted: WantedArchive, settings: IndexSettings) -> str:
+def _find(target: WantedArchive, settings: IndexSettings) -> str:
     """The URL of a file in the first index that lists it."""
     reasons = []
     for index in settings.urls:
-        page = f"{index}/{wanted.package}/"
+        page = f"{index}/{target.package}/"
         try:
             with _open(page, settings, {"Accept": "text/html"}) as response:
                 text = response.read(_MAX_PAGE).decode("utf-8", "replace")
@@ -130,13 +130,13 @@ def _find(wanted: WantedArchive, settings: IndexSettings) -> str:
         links.feed(text)
         for link in links.found:
             url = urldefrag(urljoin(base, link)).url
-            if unquote(urlsplit(url).path).rpartition("/")[2] == wanted.file:
+            if unquote(urlsplit(url).path).rpartition("/")[2] == target.file:
                 if url.startswith("file:") and not index.startswith("file:"):
                     raise UserError(f"The index {_without_secrets(index)} names a file of this machine.")
                 return _with_secret(url, index)
-        reasons.append(f"{_without_secrets(index)}: does not list {wanted.file}")
+        reasons.append(f"{_without_secrets(index)}: does not list {target.file}")
     raise UserError(
-        f"{wanted.file} was not found. {'; '.join(reasons)}.",
+        f"{target.file} was not found. {'; '.join(reasons)}.",
         hint="Check the network and pip's index (`pip config list`, PIP_INDEX_URL).",
     )
 

@@ -50,9 +50,9 @@ def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
         return [value for entry in template if (value := fill_template(entry, fields)) is not None]
     if not isinstance(template, str):
         return template
-    whole = _FIELD.fullmatch(template)
-    if whole:
-        return fields.get(whole[1])
+    match = _FIELD.fullmatch(template)
+    if match:
+        return fields.get(match[1])
     return _FIELD.sub(lambda match: str(fields.get(match[1], "")), template)
 
 
@@ -90,29 +90,29 @@ class Queue:
         """Submit a job with these fields, wait until it ends, and return its images' URLs."""
         path = fill_template(self.template.submit_path, fields)
         body = fill_template(self.template.submit_body, fields)
-        sent = await self.client.ask(ImageCall(str(path), json=body), self._read)
-        if sent.status is not Status.OK:
-            return sent
-        where = _first(sent.document, self.template.status_url)
-        if not where:
-            return ImageAnswer(Status.UNPARSABLE, error=f"the reply names no job: {json.dumps(sent.document)[:300]}")
-        ended = await self._ended(where, sent)
+        answer = await self.client.ask(ImageCall(str(path), json=body), self._read)
+        if answer.status is not Status.OK:
+            return answer
+        status_url = _first(answer.document, self.template.status_url)
+        if not status_url:
+            return ImageAnswer(Status.UNPARSABLE, error=f"the reply names no job: {json.dumps(answer.document)[:300]}")
+        ended = await self._ended(status_url, answer)
         if ended.status is not Status.OK:
             return ended
-        result_url = _first(sent.document, self.template.result_url)
+        result_url = _first(answer.document, self.template.result_url)
         if result_url:
             ended = await self.client.ask(ImageCall(result_url, "GET", charged=False), self._read)
             if ended.status is not Status.OK:
                 return ended
-        return self._pictures(ended.document, sent)
+        return self._pictures(ended.document, answer)
 
-    async def _ended(self, where: str, sent: ImageAnswer) -> ImageAnswer:
+    async def _ended(self, status_url: str, answer: ImageAnswer) -> ImageAnswer:
         """Poll at increasing intervals until the job is done."""
         template = self.template
         loop = asyncio.get_running_loop()
         until = loop.time() + template.job_timeout_s
         pause_s = template.poll_s
-        now = sent
+        now = answer
         while True:
             state = next(follow_pointer(now.document, template.state), None)
             if state in template.failed or (state in template.done and _first(now.document, template.error)):
@@ -123,7 +123,7 @@ class Queue:
                 return ImageAnswer(Status.TIMEOUT, error=f"the job is '{state}' after {template.job_timeout_s:g} s")
             await asyncio.sleep(pause_s)
             pause_s = min(template.max_poll_s, pause_s * 1.3)
-            now = await self.client.ask(ImageCall(where, "GET", charged=False), self._read)
+            now = await self.client.ask(ImageCall(status_url, "GET", charged=False), self._read)
             if now.status is not Status.OK:
                 return now
 
@@ -132,13 +132,13 @@ class Queue:
         refused = any(word in message.lower() for word in self.template.refusal_words)
         return ImageAnswer(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {message[:400]}")
 
-    def _pictures(self, document: JsonDict, sent: ImageAnswer) -> ImageAnswer:
+    def _pictures(self, document: JsonDict, answer: ImageAnswer) -> ImageAnswer:
         if any(value is True for pointer in self.template.refused for value in follow_pointer(document, pointer)):
             return ImageAnswer(Status.REFUSED, error="the provider blacked the image out as unsafe")
         for pointer in self.template.images:
             urls = tuple(value for value in follow_pointer(document, pointer) if isinstance(value, str) and value)
             if urls:
-                return ImageAnswer(Status.OK, urls=urls, usage=sent.usage)
+                return ImageAnswer(Status.OK, urls=urls, usage=answer.usage)
         return ImageAnswer(
             Status.MISSING_OUTPUT, error=f"the job is done and holds no image: {json.dumps(document)[:300]}"
         )

@@ -188,11 +188,11 @@ def _usage(value: Any) -> Usage:
     if not isinstance(value, dict):
         return Usage()
     cost = value.get("cost")  # OpenRouter reports the charged price
-    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e9
+    has_cost = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e9
     return Usage(
         input_tokens=_count(value.get("prompt_tokens")),
         output_tokens=_count(value.get("completion_tokens")),
-        cost_usd=float(cost) if known and cost is not None else None,
+        cost_usd=float(cost) if has_cost and cost is not None else None,
     )
 
 

@@ -124,8 +124,7 @@ class Dispatcher:
 
     async def acquire(self, avoid: Route | None = None) -> Route:
         """A route that may send now, preferably not `avoid`. Raises `EndpointDown` if all have failed for long."""
-        loop = asyncio.get_running_loop()
-        waiter = _Waiter(loop.create_future(), avoid)
+        waiter = _Waiter(asyncio.get_running_loop().create_future(), avoid)
         self._waiters.append(waiter)
         self._dispatch()
         try:

@@ -61,14 +61,14 @@ async def request(
     session: aiohttp.ClientSession,
     route: Route,
     url: URL,
-    read: Callable[[int, Mapping[str, str], bytes], R | Failure],
+    parse: Callable[[int, Mapping[str, str], bytes], R | Failure],
     *,
     method: str = "POST",
     data: Any = None,
     json: Any = None,
     max_bytes: int = MAX_REPLY_BYTES,
 ) -> R | Failure:
-    """Make one exchange with a route's key and parse the reply with `read`. An echoed key is removed before that.
+    """Make one exchange with a route's key and parse the reply with `parse`. An echoed key is removed before that.
 
     Redirects are not followed: a key is only sent to the address that it was given for.
     """
@@ -82,7 +82,7 @@ async def request(
             if 300 <= response.status < 400:
                 why = f"HTTP {response.status}: it redirects; set base_url to the new address"
                 return Failure(FailureKind.REJECTED, why, response.status)
-            return read(response.status, response.headers, body)
+            return parse(response.status, response.headers, body)
     except TimeoutError:
         waited = asyncio.get_running_loop().time() - started
         return Failure(FailureKind.TIMEOUT, f"no reply after {waited:.1f} s", maybe_charged=True)

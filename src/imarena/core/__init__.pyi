@@ -105,6 +105,8 @@ from .traits import PricedClient as PricedClient
 from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
 from .traits import WrappedEditor as WrappedEditor
+from .validation import validation_problem as validation_problem
+from .validation import value_problem as value_problem
 from .version import VERSION as VERSION
 from .vision_ports import BoxSegmenter as BoxSegmenter
 from .vision_ports import DepthEstimator as DepthEstimator

@@ -32,12 +32,12 @@ class Cause:
     examples: tuple[str, ...]
 
     def __str__(self) -> str:
-        listed = " and ".join(self.examples)
+        places = " and ".join(self.examples)
         if self.count == 1:
-            return f"{listed}: {self.reason}" if listed else self.reason
+            return f"{places}: {self.reason}" if places else self.reason
         return (
-            f"{self.count:,} x {self.reason.rstrip('.')}, such as {listed}"
-            if listed
+            f"{self.count:,} x {self.reason.rstrip('.')}, such as {places}"
+            if places
             else f"{self.count:,} x {self.reason}"
         )
 

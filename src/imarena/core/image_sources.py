@@ -55,8 +55,8 @@ class FoundImage:
     @classmethod
     def from_json(cls, value: JsonDict) -> Self:
         """Restore a result from `to_json`."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: entry for name, entry in value.items() if name in known})  # type: ignore[arg-type]
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: entry for name, entry in value.items() if name in names})  # type: ignore[arg-type]
 
 
 class SourceFailure(UserError):

@@ -43,9 +43,9 @@ def require_licence(text: str) -> RedistributionLicence:
     """Return the licence that a user states; raise if it is unknown."""
     licence = find_licence(text)
     if licence is None:
-        known = sorted({entry.id for entry in redistribution_licences().values()})
+        ids = sorted({entry.id for entry in redistribution_licences().values()})
         raise UserError(
-            f"'{text}' is not a licence that is known to permit redistribution.", hint=suggestion(text, known)
+            f"'{text}' is not a licence that is known to permit redistribution.", hint=suggestion(text, ids)
         )
     return licence
 

@@ -31,9 +31,10 @@ class ObjectPools:
         """
         pools = self
         if turn.object is not None:
-            gone = turn.type in ("subject_remove", "subject_replace") or new_name not in (None, turn.object)
-            left = tuple(name for name in self.available if not (gone and name == turn.object))
-            pools = replace(pools, available=left, unchanged=_without(self.unchanged, turn.object))
+            leaves = turn.type in ("subject_remove", "subject_replace") or new_name not in (None, turn.object)
+            left = tuple(name for name in self.available if not (leaves and name == turn.object))
+            unchanged = tuple(name for name in self.unchanged if name != turn.object)
+            pools = replace(pools, available=left, unchanged=unchanged)
         for name in (turn.new_object, new_name):
             if name is not None:
                 pools = replace(
@@ -58,10 +59,6 @@ class ObjectPools:
                 "score_background": self.score_background,
             }
         )
-
-
-def _without(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    return tuple(other for other in names if other != name)
 
 
 def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:

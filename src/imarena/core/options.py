@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from imarena.core.errors import UserError
+from imarena.core.validation import validation_problem
 
 S = TypeVar("S", bound=BaseModel)
 _OWNERS = {"judges": "The judge", "editors": "The editor kind"}
@@ -20,15 +21,15 @@ def read_options(
         return settings.model_validate({name: _as_text(settings, name, value) for name, value in options.items()})
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
+        problem = validation_problem(error, settings)
     missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing" and len(p["loc"]) == 1]
     if missing:
         raise UserError(
             f"{owner} needs the option {', '.join(missing)}.",
             hint=f"Add --option {missing[0]}=VALUE, or write it into [{table}.NAME] of imarena.toml.",
         )
-    reasons = "; ".join(f"{'.'.join(str(part) for part in p['loc']) or 'options'}: {p['msg']}" for p in problems)
-    known = ", ".join(sorted(settings.model_fields))
-    raise UserError(f"{owner} does not take these options: {reasons}.", hint=f"Known: {known}.")
+    names = ", ".join(sorted(settings.model_fields))
+    raise UserError(f"{owner} does not take these options: {problem.text}.", hint=problem.hint or f"Known: {names}.")
 
 
 def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValue:

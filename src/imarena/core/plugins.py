@@ -67,8 +67,8 @@ def adapt_judge(plugin: Any, name: str) -> Judge:
     _need_method(plugin, "judge", f"The judge '{name}'")
     traits = _own_traits(plugin, JudgeTraits, f"The judge '{name}'")
     if traits is not None and all(hasattr(plugin, attribute) for attribute in ("name", *_JUDGE_NAMES, "params")):
-        whole: Judge = plugin
-        return whole
+        judge: Judge = plugin
+        return judge
     return PluginJudge(
         plugin,
         str(getattr(plugin, "name", name)),
@@ -83,8 +83,8 @@ def adapt_editor(plugin: Any, name: str) -> Editor:
     _need_method(plugin, "edit", f"The editor '{name}'")
     traits = _own_traits(plugin, EditorTraits, f"The editor '{name}'")
     if traits is not None and all(hasattr(plugin, attribute) for attribute in ("name", "version", "params")):
-        whole: Editor = plugin
-        return whole
+        editor: Editor = plugin
+        return editor
     return PluginEditor(
         plugin,
         str(getattr(plugin, "name", name)),
@@ -100,34 +100,34 @@ def has_coroutine(adapted: Judge | Editor, method: str) -> bool:
     return inspect.iscoroutinefunction(getattr(plugin, method))
 
 
-def _need_method(plugin: Any, method: str, what: str) -> None:
+def _need_method(plugin: Any, method: str, subject: str) -> None:
     if inspect.iscoroutine(plugin):
         plugin.close()  # nobody will await it, and Python would warn
         raise UserError(
-            f"{what} is made by a coroutine function.",
+            f"{subject} is made by a coroutine function.",
             hint=f"Write `def`, not `async def`, for what makes it; only `{method}` is a coroutine function.",
         )
     if not callable(getattr(plugin, method, None)):
         raise UserError(
-            f"{what} has no method `{method}`: it is a {type(plugin).__name__}.",
+            f"{subject} has no method `{method}`: it is a {type(plugin).__name__}.",
             hint=f"What makes it has to return an object with `async def {method}(self, ...)`.",
         )
 
 
-def _own_traits(plugin: Any, kind: type[T], what: str) -> T | None:
+def _own_traits(plugin: Any, kind: type[T], subject: str) -> T | None:
     """Return its `traits`; None if it declares none."""
     traits = getattr(plugin, "traits", None)
     if traits is None or isinstance(traits, kind):
         return traits
     raise UserError(
-        f"{what}: `traits` is {traits!r}, not a {kind.__name__}.",
+        f"{subject}: `traits` is {traits!r}, not a {kind.__name__}.",
         hint=f"Write `traits = {kind.__name__}(...)`, from imarena.core.protocols.",
     )
 
 
 def _judge_traits(plugin: Any) -> JudgeTraits:
     return JudgeTraits(
-        **_stated(plugin, _JUDGE_VALUES),
+        **_attributes(plugin, _JUDGE_VALUES),
         reader=plugin if _has(plugin, "reread", "parser_version") else None,
         partly_asked=plugin if _has(plugin, "usable", "go_on") else None,
     )
@@ -135,14 +135,14 @@ def _judge_traits(plugin: Any) -> JudgeTraits:
 
 def _editor_traits(plugin: Any) -> EditorTraits:
     return EditorTraits(
-        **_stated(plugin, _EDITOR_VALUES),
+        **_attributes(plugin, _EDITOR_VALUES),
         opening=getattr(plugin, "opened", None),
         resumable=plugin if _has(plugin, "go_on") else None,
         driven_by=str(dict(getattr(plugin, "params", {})).get("driven_by") or ""),
     )
 
 
-def _stated(plugin: Any, names: Sequence[str]) -> dict[str, Any]:
+def _attributes(plugin: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(plugin, name) for name in names if hasattr(plugin, name)}
 
 

@@ -36,5 +36,5 @@ def _many(word: str) -> str:
 
 def missing_text(noun: str, names: Sequence[str]) -> str:
     """Return `the column key is missing` or `the columns key and editor are missing`. `names`: one or more."""
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"the {plural(noun, len(names))} {listed} {plural('is', len(names))} missing"
+    joined = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"the {plural(noun, len(names))} {joined} {plural('is', len(names))} missing"

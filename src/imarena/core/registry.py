@@ -15,6 +15,8 @@ from imarena.core.suggest import suggestion
 T = TypeVar("T")
 PluginKind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "depth", "metric"]
 """All kinds of registries. A new kind is a design decision, not a plug-in."""
+_NOUNS = {"reader": "import format", "writer": "export format"}
+"""What users call the things of a kind, if it has another name in the code."""
 
 
 class Registry(Generic[T]):
@@ -60,7 +62,8 @@ class Registry(Generic[T]):
         self._read_plugins()
         if name not in self._loaded:
             if name not in self._paths:
-                raise UnknownName(f"There is no {self.kind} called '{name}'.", hint=suggestion(name, self._paths))
+                noun = _NOUNS.get(self.kind, self.kind)
+                raise UnknownName(f"There is no {noun} called '{name}'.", hint=suggestion(name, self._paths))
             module, _, attribute = self._paths[name].partition(":")
             loaded: Any = getattr(import_module(module), attribute)
             self._loaded[name] = loaded if self._adapt is None else self._adapt(name, loaded)

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from imarena.core.errors import UserError
 from imarena.core.records.base import JsonDict, Noun
 from imarena.core.records.item import Item
+from imarena.core.validation import validation_problem
 
 EditType = Literal[
     "subject_add",
@@ -89,7 +90,8 @@ def object_plan(item: Item) -> ObjectPlan | None:
         plan = ObjectPlan.model_validate(stored)
     except ValidationError as error:
         raise UserError(
-            f"The object plan of item {item.key!r} of {item.dataset!r} cannot be read: {error.errors()[0]['msg']}.",
+            f"The object plan of item {item.key!r} of {item.dataset!r} cannot be read: "
+            f"{validation_problem(error).text}.",
             hint="Build the benchmark again with 'imarena edival build'.",
         ) from error
     if len(plan.turns) != len(item.turns):

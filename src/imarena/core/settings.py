@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from imarena.core.errors import UserError
-from imarena.core.suggest import suggestion
+from imarena.core.validation import validation_problem
 
 FILE_NAME = "imarena.toml"
 ExecutorKind = Literal["auto", "threads", "processes", "ray"]
@@ -78,9 +78,5 @@ def load_settings(path: Path) -> Settings:
     try:
         return Settings.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        hint = ""
-        if first["type"] == "extra_forbidden":
-            hint = suggestion(str(first["loc"][-1]), Settings.model_fields)
-        raise UserError(f"{path}: {key}: {first['msg']}.", hint=hint) from error
+        problem = validation_problem(error, Settings)
+        raise UserError(f"{path}: {problem.text}.", hint=problem.hint) from error

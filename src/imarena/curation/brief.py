@@ -65,12 +65,12 @@ class ImageBrief:
     @property
     def things(self) -> tuple[str, ...]:
         """Things that must be visible."""
-        return tuple(each.value for each in self.requirements if each.kind == "thing")
+        return tuple(need.value for need in self.requirements if need.kind == "thing")
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """Conditions of the pixels."""
-        return tuple(each.value for each in self.requirements if each.kind == "condition")
+        return tuple(need.value for need in self.requirements if need.kind == "condition")
 
 
 def read_brief(request: CurationRequest) -> ImageBrief:
@@ -81,11 +81,11 @@ def read_brief(request: CurationRequest) -> ImageBrief:
     requirements: list[Requirement] = []
     for edit in read_instruction(request.instruction).edits:
         requirements += _of_edit(edit, inserts=needs.inserts)
-    unique = {(each.kind, each.value, each.of): each for each in reversed([*requirements, *_conditions(needs)])}
+    unique = {(need.kind, need.value, need.of): need for need in reversed([*requirements, *_conditions(needs)])}
     ordered = tuple(reversed(unique.values()))
-    added = {each.value for each in ordered if each.kind == "absent"}
-    kept = tuple(each for each in ordered if each.kind != "thing" or each.value not in added)
-    return ImageBrief(request, kept, needs, english=True)
+    added = {need.value for need in ordered if need.kind == "absent"}
+    remaining = tuple(need for need in ordered if need.kind != "thing" or need.value not in added)
+    return ImageBrief(request, remaining, needs, english=True)
 
 
 def _conditions(needs: TaskNeeds) -> tuple[Requirement, ...]:
@@ -102,15 +102,15 @@ def _of_edit(edit: Edit, *, inserts: bool) -> list[Requirement]:
     other = {word for text in (edit.text, edit.old_text) for word in _things(text)}
     if adds and (part := _PART_OF_NEW.search(edit.clause)):
         other |= set(_things(part[1]))
-    named = _things(edit.target) if edit.target and not adds else ()
-    named = tuple(thing for thing in named or _things(edit.clause) if thing not in new | other)
-    requirements = [Requirement("thing", thing) for thing in named]
+    things = _things(edit.target) if edit.target and not adds else ()
+    things = tuple(thing for thing in things or _things(edit.clause) if thing not in new | other)
+    requirements = [Requirement("thing", thing) for thing in things]
     for phrase in things_in(edit.clause):
         bare = _bare(phrase)
         requirements += [
             Requirement("colour", colour, weight=0.5, essential=False, of=bare)
             for colour in colours_in(phrase)
-            if bare in named and colour not in edit.colours
+            if bare in things and colour not in edit.colours
         ]
     requirements += [Requirement("absent", thing, weight=0.5, essential=False) for thing in sorted(new)]
     if not adds and (edit.old_text or (edit.kind is EditKind.TEXT and edit.text)):

@@ -39,10 +39,10 @@ def explain_shortage(
     advice = f"smaller than {long_side} pixels (long side); lower the limit with --min-long-side N"
     if small == len(records):
         return f"the only candidate is {advice}" if small == 1 else f"all {small} candidates are {advice}"
-    chosen = sum(record.outcome == "pooled" for record in records)
+    n_pooled = sum(record.outcome == "pooled" for record in records)
     copies = [record for record in records if record.outcome == "duplicate" and record.score is not None]
-    verb = "was chosen" if copies and not chosen else "were chosen" if copies else "reached the threshold"
-    why = f"only {chosen} of {pool} images {verb}" if chosen else f"no image {verb}"
+    verb = "was chosen" if copies and not n_pooled else "were chosen" if copies else "reached the threshold"
+    why = f"only {n_pooled} of {pool} images {verb}" if n_pooled else f"no image {verb}"
     parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records, task)]
     if small:
         parts.append(f"{small} of {counted(len(records), 'candidate')} {'is' if small == 1 else 'are'} {advice}")
@@ -51,12 +51,12 @@ def explain_shortage(
 
 def _best_other(records: Sequence[CandidateRecord], task: str | None) -> str:
     """The best candidate that was not chosen, and the reason."""
-    others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
-    if not others:
+    rivals = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
+    if not rivals:
         refused = next((record for record in records if record.outcome == "refused" and record.code != "small"), None)
         example = f" ({refused.found.key}: {refused.reason})" if refused else ""
         return f"no other candidate passed the checks{example}"
-    best = max(others, key=lambda record: record.score or 0.0)
+    best = max(rivals, key=lambda record: record.score or 0.0)
     scores = f"the best other candidate, {best.found.key}, scores {best.score or 0.0:.2f}"
     if best.outcome == "duplicate":
         return f"{scores} but is a {best.reason}"

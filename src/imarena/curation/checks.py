@@ -34,21 +34,21 @@ class Refused(InvalidImage):
         self.code = code
 
 
-def check_licence(found: FoundImage) -> tuple[str, ...]:
+def check_licence(result: FoundImage) -> tuple[str, ...]:
     """Flags for review; raises if a result has no licence that permits redistribution of image and edits.
 
     A licence that only a search filter confirms is accepted and flagged: a person has to check the page.
     """
-    if not found.licence:
+    if not result.licence:
         raise Refused("licence", "the source states no licence")
-    known = find_licence(found.licence) or find_licence(found.licence_url)
-    if known is None:
-        if found.licence_by_filter:
+    licence = find_licence(result.licence) or find_licence(result.licence_url)
+    if licence is None:
+        if result.licence_by_filter:
             return ("licence_by_filter",)
-        raise Refused("licence", f"the licence '{found.licence}' is not known to permit redistribution")
-    if not known.derivatives:
-        raise Refused("licence", f"the licence {known.id} forbids edited copies")
-    return ("licence_by_filter",) if found.licence_by_filter else ()
+        raise Refused("licence", f"the licence '{result.licence}' is not known to permit redistribution")
+    if not licence.derivatives:
+        raise Refused("licence", f"the licence {licence.id} forbids edited copies")
+    return ("licence_by_filter",) if result.licence_by_filter else ()
 
 
 def least_long_side(settings: CurationSettings, needs: TaskNeeds) -> int:

@@ -24,28 +24,28 @@ _BUTTONS = re.compile(
 )
 
 
-def measure_condition(name: str, seen: Perception, words: frozenset[str] = frozenset()) -> float:
+def measure_condition(name: str, perception: Perception, words: frozenset[str] = frozenset()) -> float:
     """How far a condition of `tasks.yaml` is met. `words` come from the source's texts."""
-    if name == "text" and not seen.words:
+    if name == "text" and not perception.words:
         return 0.7 if words & set(task_file().conditions["text"].words) else 0.0
-    return _MEASURES[name](seen)
+    return _MEASURES[name](perception)
 
 
 _MEASURES: Mapping[str, Callable[[Perception], float]] = {
-    "badly_exposed": lambda seen: max(
-        _below(seen.lightness, 36, 46), _above(seen.lightness, 78, 88), _above(seen.clipped, 0.1, 0.25)
+    "badly_exposed": lambda image: max(
+        _below(image.lightness, 36, 46), _above(image.lightness, 78, 88), _above(image.clipped, 0.1, 0.25)
     ),
-    "dark": lambda seen: _below(seen.lightness, 30, 40),
-    "blurry": lambda seen: _above(seen.blur, 0.5, 0.6),
-    "coarse": lambda seen: max(
-        _above(seen.blur, 0.5, 0.6), _above(seen.blocking, 0.6, 1.0), _below(seen.long_side, 480, 800)
+    "dark": lambda image: _below(image.lightness, 30, 40),
+    "blurry": lambda image: _above(image.blur, 0.5, 0.6),
+    "coarse": lambda image: max(
+        _above(image.blur, 0.5, 0.6), _above(image.blocking, 0.6, 1.0), _below(image.long_side, 480, 800)
     ),
-    "hazy": lambda seen: min(_above(seen.haze, 0.35, 0.5), _below(seen.contrast, 10, 14)),
-    "sharp": lambda seen: _below(seen.blur, 0.45, 0.55),
-    "face": lambda seen: 1.0 if seen.faces or animal_share(seen) >= 0.04 else 0.0,
-    "text": lambda seen: 1.0 if seen.words else 0.0,
-    "overlay": lambda seen: 1.0 if overlay_text(seen) else 0.0,
-    "subject": lambda seen: 1.0 if 0.02 <= seen.salient_share <= 0.75 or seen.things else 0.3,
+    "hazy": lambda image: min(_above(image.haze, 0.35, 0.5), _below(image.contrast, 10, 14)),
+    "sharp": lambda image: _below(image.blur, 0.45, 0.55),
+    "face": lambda image: 1.0 if image.faces or animal_share(image) >= 0.04 else 0.0,
+    "text": lambda image: 1.0 if image.words else 0.0,
+    "overlay": lambda image: 1.0 if overlay_text(image) else 0.0,
+    "subject": lambda image: 1.0 if 0.02 <= image.salient_share <= 0.75 or image.things else 0.3,
 }
 
 
@@ -60,19 +60,19 @@ def describe_seen(seen: Perception) -> str:
     return ". ".join(parts)
 
 
-def overlay_text(seen: Perception) -> str:
+def overlay_text(perception: Perception) -> str:
     """The text of a watermark, a stock photo mark, pop-up buttons or a repeated line; empty if there is none."""
-    for line in seen.words:
+    for line in perception.words:
         if _MARKS.search(line.text) or _BUTTONS.search(line.text):
             return line.text
-    repeated = Counter(line.text.casefold() for line in seen.words if len(line.text) >= 4)
+    repeated = Counter(line.text.casefold() for line in perception.words if len(line.text) >= 4)
     return next((text for text, number in repeated.items() if number >= 3), "")
 
 
-def animal_share(seen: Perception) -> float:
+def animal_share(perception: Perception) -> float:
     """The largest animal's share of the image."""
     kinds = frozenset().union(*(kinds_in_phrase(name) for name in _ANIMALS))
-    return max((thing.share for thing in seen.things if kinds & kinds_in_phrase(thing.label)), default=0.0)
+    return max((thing.share for thing in perception.things if kinds & kinds_in_phrase(thing.label)), default=0.0)
 
 
 def _below(value: float, full: float, none: float) -> float:

@@ -58,24 +58,24 @@ class Datasheet:
 
 def summarise_items(items: Iterable[Item]) -> Datasheet:
     """Count what a reader of the benchmark asks about its images."""
-    listed = list(items)
-    images = {image.sha256: image for item in listed for image in item.sources}
+    every_item = list(items)
+    images = {image.sha256: image for item in every_item for image in item.sources}
     sides = [max(image.width or 0, image.height or 0) for image in images.values()]
     words = Counter(
         word
-        for text in {item.instruction for item in listed}
+        for text in {item.instruction for item in every_item}
         for word in set(_WORD.findall(text.casefold()))
         if word not in _COMMON
     )
-    curated = [item for item in listed if "curation" in item.provenance]
+    curated = [item for item in every_item if "curation" in item.provenance]
     flags = Counter(flag for item in curated for flag in str(item.provenance.get("review") or "").split(", ") if flag)
     return Datasheet(
-        len(listed), len(images), len({item.instruction for item in listed}),
-        _counts(item.task for item in listed), _counts(item.family for item in listed),
-        _counts(item.topic for item in listed), _counts(item.provenance.get("source") for item in curated),
-        _counts(_track(item) for item in curated), _counts(item.licence for item in listed),
+        len(every_item), len(images), len({item.instruction for item in every_item}),
+        _counts(item.task for item in every_item), _counts(item.family for item in every_item),
+        _counts(item.topic for item in every_item), _counts(item.provenance.get("source") for item in curated),
+        _counts(_track(item) for item in curated), _counts(item.licence for item in every_item),
         _bins(sides), (min(sides), median(sides), max(sides)) if sides else None, dict(words.most_common(KEYWORDS)),
-        dict(flags.most_common()), sum("verified" in item.provenance for item in listed),
+        dict(flags.most_common()), sum("verified" in item.provenance for item in every_item),
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _counts(values: Iterable[object]) -> dict[str, int]:
 
 def _bins(sides: list[int]) -> dict[str, int]:
     ends = [*BINS, 10**9]
-    named = {f"{low:,} to {high - 1:,} px" if high < 10**9 else f"{low:,} px or more": (low, high)
+    bins = {f"{low:,} to {high - 1:,} px" if high < 10**9 else f"{low:,} px or more": (low, high)
              for low, high in pairwise(ends)}  # fmt: skip
-    counts = {name: sum(low <= side < high for side in sides) for name, (low, high) in named.items()}
+    counts = {name: sum(low <= side < high for side in sides) for name, (low, high) in bins.items()}
     return {name: count for name, count in counts.items() if count}

@@ -14,10 +14,10 @@ def path_words(key: str) -> str:
     return " ".join(word for word in words if word.casefold() not in _CAMERA)
 
 
-def stated_text(found: FoundImage) -> str:
+def stated_text(result: FoundImage) -> str:
     """The texts that somebody stated about an image: title, content, text; not a title derived from its path."""
-    title = "" if is_file_name(found.title, found.key) else found.title
-    return " ".join(filter(None, (title, found.shows, found.text)))
+    title = "" if is_file_name(result.title, result.key) else result.title
+    return " ".join(filter(None, (title, result.shows, result.text)))
 
 
 def is_file_name(title: str, key: str) -> bool:

@@ -30,35 +30,35 @@ def sensitive_words() -> SensitiveWords:
     return SensitiveWords.model_validate(package_yaml("imarena.curation", "sensitive.yaml"))
 
 
-def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds) -> None:
+def refuse_damage(perception: Perception, settings: CurationSettings, needs: TaskNeeds) -> None:
     """Raise `Refused` for compression artefacts, blur or a watermark, unless the task allows them."""
-    if seen.blocking > settings.max_blocking and "blocking" not in needs.allows:
-        raise Refused("compression", f"{seen.blocking:.2f}: compression blocks above {settings.max_blocking:g}")
-    if seen.blur > settings.max_blur and "blurry" not in needs.allows:
-        raise Refused("blur", f"{seen.blur:.2f}: blur above {settings.max_blur:g}")
-    overlay = overlay_text(seen)
+    if perception.blocking > settings.max_blocking and "blocking" not in needs.allows:
+        raise Refused("compression", f"{perception.blocking:.2f}: compression blocks above {settings.max_blocking:g}")
+    if perception.blur > settings.max_blur and "blurry" not in needs.allows:
+        raise Refused("blur", f"{perception.blur:.2f}: blur above {settings.max_blur:g}")
+    overlay = overlay_text(perception)
     if overlay and "overlay" not in needs.allows:
         raise Refused("watermark", f"a watermark or overlay reads '{overlay[:60]}'")
 
 
-def review_flags(seen: Perception, text: str) -> tuple[str, ...]:
+def review_flags(perception: Perception, text: str) -> tuple[str, ...]:
     """Reasons for a review: people, sensitive words or things, personal data, text that addresses a model."""
     flags = []
     person = kinds_in_phrase("person")
-    if seen.faces or any(person & kinds_in_phrase(thing.label) for thing in seen.things):
+    if perception.faces or any(person & kinds_in_phrase(thing.label) for thing in perception.things):
         flags.append("people")
-    known = sensitive_words()
-    read = " ".join(line.text for line in seen.words)
-    words, plain = stated_words(f"{text} {read}"), f"{text} {read}".casefold()
-    for group, listed in known.groups.items():
-        if any(word in words if " " not in word else word in plain for word in listed):
+    sensitive = sensitive_words()
+    text_in_image = " ".join(line.text for line in perception.words)
+    words, plain = stated_words(f"{text} {text_in_image}"), f"{text} {text_in_image}".casefold()
+    for group, group_words in sensitive.groups.items():
+        if any(word in words if " " not in word else word in plain for word in group_words):
             flags.append(f"sensitive:{group}")
-    for group, things in known.things.items():
-        if any(thing.label in things for thing in seen.things):
+    for group, things in sensitive.things.items():
+        if any(thing.label in things for thing in perception.things):
             flags.append(f"sensitive:{group}")
-    if re.search(known.personal_text, read):
+    if re.search(sensitive.personal_text, text_in_image):
         flags.append("personal_data")
-    lines = [TextLine(line.text, line.confidence, line.box) for line in seen.words]
+    lines = [TextLine(line.text, line.confidence, line.box) for line in perception.words]
     if find_injections([*lines, TextLine(text, 1.0, (0.0, 0.0, 1.0, 1.0))]):
         flags.append("addresses_model")
     return tuple(dict.fromkeys(flags))

@@ -58,11 +58,11 @@ def make_fingerprint(pixels: NDArray[np.uint8]) -> Fingerprint:
     return Fingerprint(np.array(hashes, np.uint64), np.asarray(thumb, np.uint8))
 
 
-def compare_thumbs(one: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
+def compare_thumbs(left: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
     """Correlation (-1 to 1) of two grey copies, the first cropped and mirrored, at the best of several small shifts,
     and their largest local difference there, in standard deviations: scenes with the same backdrop differ in a part.
     """
-    grey = one.thumb[:, ::-1] if mirrored else one.thumb
+    grey = left.thumb[:, ::-1] if mirrored else left.thumb
     large = cv2.resize(np.ascontiguousarray(grey), (_WORK, _WORK), interpolation=cv2.INTER_CUBIC)
     aligned = _cropped(large, CROPS[crop])
     target = cv2.GaussianBlur(other.thumb.astype(np.float32), (0, 0), 0.7)
@@ -74,8 +74,8 @@ def compare_thumbs(one: Fingerprint, other: Fingerprint, crop: int, *, mirrored:
             shifted = cv2.warpAffine(aligned, moved, (width, height), borderMode=cv2.BORDER_REPLICATE)
             small = cv2.resize(shifted, (THUMB, THUMB), interpolation=cv2.INTER_AREA).astype(np.float32)
             smooth = cv2.GaussianBlur(small, (0, 0), 0.7)
-            found = _correlation(smooth, target)
-            best, at_best = (found, smooth) if found > best else (best, at_best)
+            likeness = _correlation(smooth, target)
+            best, at_best = (likeness, smooth) if likeness > best else (best, at_best)
     return best, _local_difference(at_best, target)
 
 
@@ -98,8 +98,7 @@ def _hash(grey: NDArray[Any]) -> int:
     """64 bits: is each low cosine coefficient (except the constant) of a 32 x 32 copy above their median?"""
     small = cv2.resize(grey, (32, 32), interpolation=cv2.INTER_AREA).astype(np.float32)
     low = dctn(small, norm="ortho")[:9, :9].ravel()[1:65]
-    bits = low > np.median(low)
-    return int(np.packbits(bits).view(">u8")[0])
+    return int(np.packbits(low > np.median(low)).view(">u8")[0])
 
 
 def _correlation(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:

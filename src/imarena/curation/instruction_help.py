@@ -70,8 +70,8 @@ def suggest_variants(instruction: str, seen: Perception | None = None, number: i
     """Paraphrases and variants by rules; English only."""
     if not is_english(instruction):
         return InstructionVariants(instruction, (), note="not in English: a model is needed")
-    wanted = _meaning(instruction)
-    paraphrases = [text for text in _reworded(instruction) if text != instruction and _meaning(text) == wanted]
+    meaning = _meaning(instruction)
+    paraphrases = [text for text in _reworded(instruction) if text != instruction and _meaning(text) == meaning]
     clauses = [edit.clause for edit in read_instruction(instruction).edits if edit.clause]
     easier = f"{clauses[0][:1].upper()}{clauses[0][1:]}." if len(clauses) > 1 else ""
     return InstructionVariants(
@@ -110,15 +110,15 @@ def measure_balance(labels: Iterable[tuple[str | None, str | None]], known_tasks
     missing = tuple(task for task in known_tasks if task not in tasks)
     rare = tuple(task for task in known_tasks if 0 < tasks[task] < mean / 2)
     filled = set(pairs)
-    listed = [task for task in tasks if task != "not stated"], [topic for topic in topics if topic != "not stated"]
-    cells = tuple((task, topic) for task in listed[0] for topic in listed[1] if (task, topic) not in filled)
+    stated = [task for task in tasks if task != "not stated"], [topic for topic in topics if topic != "not stated"]
+    cells = tuple((task, topic) for task in stated[0] for topic in stated[1] if (task, topic) not in filled)
     return Balance(dict(tasks), dict(topics), missing, rare, cells)
 
 
 def _reworded(instruction: str) -> Iterable[str]:
-    first, _, rest = instruction.partition(" ")
+    first, _, others = instruction.partition(" ")
     for verb in _VERBS.get(first.casefold(), ()):
-        yield f"{verb.capitalize()} {rest}"
+        yield f"{verb.capitalize()} {others}"
     lower = instruction[:1].lower() + instruction[1:]
     for frame in _FRAMES:
         yield frame.format(lower)
@@ -137,12 +137,12 @@ def _plain(text: str) -> str:
     return re.sub(r"^(?:the|a|an)\s+", "", text.strip().casefold())
 
 
-def _harder(instruction: str, seen: Perception | None) -> str:
-    asked = {word for thing in read_brief(CurationRequest("", instruction)).things for word in thing.split()}
-    others = [thing for thing in seen.things if thing.label not in asked] if seen else []
+def _harder(instruction: str, perception: Perception | None) -> str:
+    named_words = {word for thing in read_brief(CurationRequest("", instruction)).things for word in thing.split()}
+    bystanders = [thing for thing in perception.things if thing.label not in named_words] if perception else []
     base = instruction.rstrip(". ")
-    if others:
-        return f"{base}, and do not change the {others[0].label}, its shadow or its reflection."
-    if seen and seen.words:
-        return f"{base}, and keep the words '{seen.words[0].text}' legible."
+    if bystanders:
+        return f"{base}, and do not change the {bystanders[0].label}, its shadow or its reflection."
+    if perception and perception.words:
+        return f"{base}, and keep the words '{perception.words[0].text}' legible."
     return f"{base}, with light, shadows and perspective that agree with the rest of the image."

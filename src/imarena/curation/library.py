@@ -130,20 +130,20 @@ class LocalLibrary:
         self._skipped = CauseTally()
         with self._connection() as connection:
             rows = connection.execute("SELECT key, stamp, described_by FROM images").fetchall()
-            known = {row["key"]: (row["stamp"], row["described_by"]) for row in rows}
+            stored = {row["key"]: (row["stamp"], row["described_by"]) for row in rows}
             entries = list(self._entries())
             for at, entry in enumerate(entries):
-                wanted = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
-                stamp, tools = known.get(entry.key, ("", ""))
-                if stamp != entry.stamp or (wanted and tools != self._tools):
-                    self._write(connection, entry, describe if wanted else None)
-                    if wanted:  # describing an image takes a second: a kill must not lose it
+                describes = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
+                stamp, tools = stored.get(entry.key, ("", ""))
+                if stamp != entry.stamp or (describes and tools != self._tools):
+                    self._write(connection, entry, describe if describes else None)
+                    if describes:  # describing an image takes a second: a kill must not lose it
                         connection.commit()
                 if progress:
                     progress(f"images of {self._name}", at + 1, len(entries))
-            gone = known.keys() - {entry.key for entry in entries}
-            connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
-            connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
+            removed_keys = stored.keys() - {entry.key for entry in entries}
+            connection.executemany(_FORGET_WORDS, [(key,) for key in removed_keys])
+            connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in removed_keys])
             connection.commit()
             if self._vectors is not None:
                 self._vectors.build(connection, progress)
@@ -198,10 +198,10 @@ class LocalLibrary:
             results = []
             for rowid, found_by in merge_rankings(rankings)[:limit]:
                 row = connection.execute("SELECT * FROM images WHERE rowid = ?", (rowid,)).fetchone()
-                results.append(self._found(row, " and ".join(found_by)))
+                results.append(self._result(row, " and ".join(found_by)))
         return results
 
-    def _found(self, row: sqlite3.Row, found_by: str) -> FoundImage:
+    def _result(self, row: sqlite3.Row, found_by: str) -> FoundImage:
         return FoundImage(
             self._name, row["key"], row["address"], row["title"] or "", row["text"] or "",
             row["licence"] or self._licence, row["licence_url"] or "", row["creator"] or "", row["page"] or "",
@@ -282,7 +282,7 @@ class LocalLibrary:
             file = self._path / name
             if file.is_file() and self._is_own(file):
                 rows = _text_rows(file)
-                column = next((each for each in ("file_name", "file", "image", "path") if rows and each in rows[0]), "")
+                column = next((name for name in ("file_name", "file", "image", "path") if rows and name in rows[0]), "")
                 if rows and not column:
                     raise UserError(f"{file} has no column file_name.", hint="It names the image of each row.")
                 return {row[column]: row for row in rows if row[column]}
@@ -347,10 +347,10 @@ def _parquet_rows(file: Path, *, images: bool = True) -> Iterator[tuple[bytes | 
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(file)
-    column = next((each.name for each in schema if _is_image(each.type, pa)), None)
+    column = next((field.name for field in schema if _is_image(field.type, pa)), None)
     if column is None:
         raise UserError(f"{file} has no column of images.", hint="Bytes, or Hugging Face's image feature, are read.")
-    texts = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     for batch in pq.ParquetFile(file).iter_batches(64, columns=[*texts, *([column] if images else [])]):
         for row in batch.to_pylist():
             value = row.pop(column, None)

@@ -84,82 +84,82 @@ class CurationLoop:
         brief, settings = self._brief, self._settings
         if not brief.english and not self._tools.mind.reads_all_languages and not brief.request.keywords:
             return self._result((), 0, "the instruction is not in English, and no model was given that reads it")
-        chosen: list[CandidateRecord] = []
+        pool: list[CandidateRecord] = []
         number = 0
         limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are never changed
         while number < limit:
             number += 1
             queries = await self._plan(number)
             if not queries:
-                return self._result(chosen, number, "the instruction gives no words to search for")
+                return self._result(pool, number, "the instruction gives no words to search for")
             empty, new = await self._search(number, queries)
-            for found, query in new:
-                await self._examine(number, found, query)
-            chosen = self._choose()
-            if len(chosen) >= settings.pool:
-                return self._result(chosen, number)
+            for result, query in new:
+                await self._examine(number, result, query)
+            pool = self._choose()
+            if len(pool) >= settings.pool:
+                return self._result(pool, number)
             if number < limit:
                 self._memory.append(await self._reflect(number, empty))
         least = least_long_side(settings, brief.needs)
         why = explain_shortage(tuple(self._records.values()), settings.pool, number, least, brief.request.task)
-        return self._result(chosen, number, why)
+        return self._result(pool, number, why)
 
     # ------------------------------------------------------------------ single steps
 
     async def _plan(self, number: int) -> tuple[ImageQuery, ...]:
         digest = sha256_hex(repr([entry.to_json() for entry in self._memory]).encode())[:12]
         call = f"plan {number} {digest}"
-        known = self._journal.find(call)
-        if known is None:
+        entry = self._journal.find(call)
+        if entry is None:
             plan = await self._tools.mind.plan(self._brief, self._memory, self._settings.queries)
             queries: list[Any] = [
                 {"text": query.text, "exclude": list(query.exclude), "aspect": query.aspect} for query in plan.queries
             ]
-            known = self._note(call, {"step": "plan", "round": number, "queries": queries, "note": plan.note},
+            entry = self._note(call, {"step": "plan", "round": number, "queries": queries, "note": plan.note},
                                cost_usd=plan.cost_usd)  # fmt: skip
-        listed: Any = known.value["queries"]
-        return tuple(ImageQuery(each["text"], tuple(each["exclude"]), each["aspect"]) for each in listed)
+        rows: Any = entry.value["queries"]
+        return tuple(ImageQuery(row["text"], tuple(row["exclude"]), row["aspect"]) for row in rows)
 
     async def _search(
         self, number: int, queries: Sequence[ImageQuery]
     ) -> tuple[list[str], list[tuple[FoundImage, ImageQuery]]]:
-        asked = [(source, query) for query in queries for source in self._tools.sources]
-        answers = await asyncio.gather(*(self._results(number, source, query) for source, query in asked))
-        empty = [str(query) for (_, query), results in zip(asked, answers, strict=True) if results == ()]
+        calls = [(source, query) for query in queries for source in self._tools.sources]
+        answers = await asyncio.gather(*(self._results(number, source, query) for source, query in calls))
+        empty = [str(query) for (_, query), results in zip(calls, answers, strict=True) if results == ()]
         new: dict[tuple[str, str], tuple[FoundImage, ImageQuery]] = {}
-        for (_, query), results in zip(asked, answers, strict=True):
-            for found in results or ():
-                key = (found.source, found.key)
+        for (_, query), results in zip(calls, answers, strict=True):
+            for result in results or ():
+                key = (result.source, result.key)
                 if key not in self._records_by_place:
-                    new.setdefault(key, (found, query))
+                    new.setdefault(key, (result, query))
         return empty, list(new.values())
 
     async def _results(self, number: int, source: ImageSource, query: ImageQuery) -> tuple[FoundImage, ...] | None:
         """None if the source gave no answer."""
         call = f"search {source.identity} {query}"
-        known = self._journal.find(call)
-        if known is None:
+        entry = self._journal.find(call)
+        if entry is None:
             step: JsonDict = {"step": "search", "round": number, "source": source.name, "query": str(query)}
             try:
                 results = await source.search(query, self._settings.results_per_query)
             except SourceFailure as error:
                 self._fail(call, step, error)
                 return None
-            known = self._note(call, {**step, "aspect": query.aspect, "results": [each.to_json() for each in results]})
-        listed: Any = known.value["results"]
-        return tuple(FoundImage.from_json(each) for each in listed)
+            entry = self._note(call, {**step, "aspect": query.aspect, "results": [hit.to_json() for hit in results]})
+        rows: Any = entry.value["results"]
+        return tuple(FoundImage.from_json(row) for row in rows)
 
-    async def _examine(self, number: int, found: FoundImage, query: ImageQuery) -> None:
+    async def _examine(self, number: int, result: FoundImage, query: ImageQuery) -> None:
         """Licence, download, file, damage, caption, score: the first refusal ends the sequence."""
-        record = CandidateRecord(found, number, str(query), "refused")
-        known = self._journal.find(f"refused {found.source} {found.key}")
-        if known is not None:
-            known_sha, code = str(known.value["sha256"]), str(known.value["code"])
-            self._keep(replace(record, reason=str(known.value["reason"]), code=code, sha256=known_sha))
+        record = CandidateRecord(result, number, str(query), "refused")
+        entry = self._journal.find(f"refused {result.source} {result.key}")
+        if entry is not None:
+            known_sha, code = str(entry.value["sha256"]), str(entry.value["code"])
+            self._keep(replace(record, reason=str(entry.value["reason"]), code=code, sha256=known_sha))
             return
         try:
-            flags = check_licence(found)
-            data, value = await self._image(number, found)
+            flags = check_licence(result)
+            data, value = await self._image(number, result)
             record = replace(
                 record, sha256=str(value["sha256"]), original_sha256=str(value["original_sha256"]),
                 width=int(value["width"]), height=int(value["height"]),
@@ -167,30 +167,30 @@ class CurationLoop:
             if record.sha256 in self._scored:
                 self._keep(replace(record, outcome="duplicate", reason="the same file as another candidate"))
                 return
-            seen, fingerprint = self._tools.look(data)
-            flags += review_flags(seen, f"{found.title} {found.text}")
+            perception, fingerprint = self._tools.look(data)
+            flags += review_flags(perception, f"{result.title} {result.text}")
             record = replace(record, flags=flags)
-            refuse_damage(seen, self._settings, self._brief.needs)
+            refuse_damage(perception, self._settings, self._brief.needs)
         except Refused as error:
             self._keep(replace(record, reason=str(error).splitlines()[0], code=error.code))
             self._note_refusal(number, record, error)
             return
         except SourceFailure as error:
             self._keep(replace(record, outcome="failed", reason=str(error).splitlines()[0]))
-            self._fail(f"image {found.source} {found.key}", {"step": "image", "round": number,
-                       "found": found.to_json()}, error)  # fmt: skip
+            self._fail(f"image {result.source} {result.key}", {"step": "image", "round": number,
+                       "found": result.to_json()}, error)  # fmt: skip
             return
-        await self._judge(Candidate(found, data, seen), record, fingerprint)
+        await self._judge(Candidate(result, data, perception), record, fingerprint)
 
-    async def _image(self, number: int, found: FoundImage) -> tuple[bytes, Any]:
-        call = f"image {found.source} {found.key} {found.address}"
-        known = self._journal.find(call)
-        if known is not None and known.image is not None:
-            return known.image, known.value
-        source = next(each for each in self._tools.sources if each.name == found.source)
-        normal = check_file(await source.load(found), self._settings, self._brief.needs)
+    async def _image(self, number: int, result: FoundImage) -> tuple[bytes, Any]:
+        call = f"image {result.source} {result.key} {result.address}"
+        entry = self._journal.find(call)
+        if entry is not None and entry.image is not None:
+            return entry.image, entry.value
+        source = next(source for source in self._tools.sources if source.name == result.source)
+        normal = check_file(await source.load(result), self._settings, self._brief.needs)
         value: JsonDict = {
-            "step": "image", "round": number, "found": found.to_json(), "sha256": sha256_hex(normal.data),
+            "step": "image", "round": number, "found": result.to_json(), "sha256": sha256_hex(normal.data),
             "original_sha256": normal.original_sha256, "width": normal.width, "height": normal.height,
             "converted": normal.converted,
         }  # fmt: skip
@@ -200,25 +200,25 @@ class CurationLoop:
     async def _judge(self, candidate: Candidate, record: CandidateRecord, fingerprint: Fingerprint) -> None:
         mind = self._tools.mind
         call = f"caption {mind.name} {record.sha256} {candidate.text}"
-        known = self._journal.find(call)
-        if known is None:
+        entry = self._journal.find(call)
+        if entry is None:
             caption = await mind.caption(candidate)
-            known = self._note(call, {"step": "caption", "round": record.round, "sha256": record.sha256,
+            entry = self._note(call, {"step": "caption", "round": record.round, "sha256": record.sha256,
                                "caption": caption.text, "note": caption.note}, cost_usd=caption.cost_usd)  # fmt: skip
-        record = replace(record, caption=str(known.value["caption"]))
+        record = replace(record, caption=str(entry.value["caption"]))
         call = f"score {mind.name} {record.sha256} {sha256_hex(record.caption.encode())[:12]}"
-        known = self._journal.find(call)
-        if known is None:
+        entry = self._journal.find(call)
+        if entry is None:
             answer = await mind.score(self._brief, candidate, record.caption)
             step: JsonDict = {"step": "score", "round": record.round, "sha256": record.sha256}
             if answer.status is not Status.OK or answer.score is None:
                 self._keep(replace(record, outcome="failed", reason=f"no score: {answer.error or answer.status.value}"))
                 self._fail(call, step, SourceFailure(f"no score ({answer.status.value}): {answer.error}"))
                 return
-            known = self._note(call, {**step, **answer.score.to_json()}, cost_usd=answer.cost_usd)
-        parts: Any = known.value["parts"]
-        value: Any = known.value["score"]
-        score = ImageScore(float(value), dict(parts), str(known.value.get("note") or ""))
+            entry = self._note(call, {**step, **answer.score.to_json()}, cost_usd=answer.cost_usd)
+        parts: Any = entry.value["parts"]
+        value: Any = entry.value["score"]
+        score = ImageScore(float(value), dict(parts), str(entry.value.get("note") or ""))
         record = replace(record, outcome="below", score=score.value, parts=score.parts)
         self._keep(record)
         self._scored[record.sha256] = (record, Scored(candidate.seen, score, candidate.text), fingerprint)
@@ -229,41 +229,41 @@ class CurationLoop:
         For equal scores, images whose description (or else file name) names the instruction's things come first.
         """
         settings = self._settings
-        mine = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
-        chosen: list[CandidateRecord] = []
-        above = [each for each in self._scored.values() if (each[0].score or 0.0) >= settings.threshold]
-        for record, _, fingerprint in sorted(above, key=lambda each: self._order(each[0])):
-            near = mine.search(fingerprint) or self._tools.benchmark(fingerprint)
+        index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        pool: list[CandidateRecord] = []
+        above = [entry for entry in self._scored.values() if (entry[0].score or 0.0) >= settings.threshold]
+        for record, _, fingerprint in sorted(above, key=lambda entry: self._order(entry[0])):
+            near = index.search(fingerprint) or self._tools.benchmark(fingerprint)
             if near:
                 why = f"near-duplicate of {near[0].key} (likeness {near[0].likeness:.2f})"
                 self._keep(replace(record, outcome="duplicate", reason=why))
                 continue
-            alike = [other for other in chosen if caption_similarity(other.caption, record.caption)
+            close = [other for other in pool if caption_similarity(other.caption, record.caption)
                      >= settings.caption_similarity]  # fmt: skip
             flags = (
-                (*record.flags, "similar_caption") if alike and "similar_caption" not in record.flags else record.flags
+                (*record.flags, "similar_caption") if close and "similar_caption" not in record.flags else record.flags
             )
             record = replace(record, outcome="pooled", flags=flags)  # noqa: PLW2901
-            mine.add(f"{record.found.source}/{record.found.key}", fingerprint)
+            index.add(f"{record.found.source}/{record.found.key}", fingerprint)
             self._keep(record)
-            chosen.append(record)
-        return chosen
+            pool.append(record)
+        return pool
 
     def _order(self, record: CandidateRecord) -> tuple[float, int, str]:
-        found = record.found
-        named = text_evidence(self._brief, stated_text(found), path_words(found.key))
-        return -(record.score or 0.0), -named, record.sha256
+        result = record.found
+        n_named = text_evidence(self._brief, stated_text(result), path_words(result.key))
+        return -(record.score or 0.0), -n_named, record.sha256
 
     async def _reflect(self, number: int, empty: Sequence[str]) -> Reflection:
         below = [scored for record, scored, _ in self._scored.values() if record.score is not None
                  and record.score < self._settings.threshold]  # fmt: skip
         inputs = sorted(f"{sha} {record.score}" for sha, (record, _, _) in self._scored.items())
         call = f"reflect {number} {sha256_hex(repr((inputs, sorted(empty))).encode())[:12]}"
-        known = self._journal.find(call)
-        if known is None:
+        entry = self._journal.find(call)
+        if entry is None:
             answer = await self._tools.mind.reflect(self._brief, number, below, empty)
-            known = self._note(call, {"step": "reflect", **answer.reflection.to_json()}, cost_usd=answer.cost_usd)
-        return read_reflection(known.value)
+            entry = self._note(call, {"step": "reflect", **answer.reflection.to_json()}, cost_usd=answer.cost_usd)
+        return read_reflection(entry.value)
 
     # ------------------------------------------------------------------ storing
 
@@ -296,8 +296,8 @@ class CurationLoop:
         self._failures.append(text)
         self._journal.note(call, JournalEntry({**step, "failed": text, "retriable": error.retriable}, ok=False))
 
-    def _result(self, chosen: Sequence[CandidateRecord], rounds: int, review: str = "") -> CurationResult:
+    def _result(self, pool: Sequence[CandidateRecord], rounds: int, review: str = "") -> CurationResult:
         return CurationResult(
-            self._brief, tuple(chosen[: self._settings.pool]), tuple(self._records.values()), tuple(self._memory),
+            self._brief, tuple(pool[: self._settings.pool]), tuple(self._records.values()), tuple(self._memory),
             rounds, review, tuple(dict.fromkeys(self._failures)), self._cost_usd,
         )  # fmt: skip

@@ -110,9 +110,9 @@ class RuleMind:
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:  # noqa: ARG002
         """The weighted mean of the requirements."""
-        found = candidate.found
+        result = candidate.found
         return ScoreAnswer(
-            Status.OK, score_image(brief, candidate.seen, stated_text(found), found.shows, path_words(found.key))
+            Status.OK, score_image(brief, candidate.seen, stated_text(result), result.shows, path_words(result.key))
         )
 
     async def reflect(
@@ -131,7 +131,7 @@ def plan_queries(brief: ImageBrief, memory: Sequence[Reflection], number: int) -
         return tuple(ImageQuery(text, aspect="keywords") for text in brief.request.keywords[:number])
     subjects = [_next_word(thing, _times_missing(memory, f"thing: {thing}")) for thing in brief.things]
     conditions = [_condition_words(name, memory) for name in brief.conditions]
-    exclude = tuple(dict.fromkeys(word for each in memory for word in each.unexpected))[:_EXCLUDED]
+    exclude = tuple(dict.fromkeys(word for reflection in memory for word in reflection.unexpected))[:_EXCLUDED]
     queries: dict[str, ImageQuery] = {}
     for aspect, text in _texts(brief, subjects, conditions, len(memory)):
         if text and text not in queries:
@@ -156,8 +156,8 @@ def _texts(
         for word in words:
             yield "lighting", " ".join(filter(None, (subject, word)))
             yield "lighting", word
-    for one in subjects:
-        yield "subject", one
+    for term in subjects:
+        yield "subject", term
     for aspect in ASPECTS[1:]:
         for word in brief.needs.aspect(aspect):
             yield aspect, " ".join(filter(None, (subject, word)))
@@ -165,7 +165,7 @@ def _texts(
 
 
 def _times_missing(memory: Sequence[Reflection], name: str) -> int:
-    return sum(name in each.missing for each in memory)
+    return sum(name in reflection.missing for reflection in memory)
 
 
 def _next_word(thing: str, times: int) -> str:

@@ -69,16 +69,16 @@ class DuplicateIndex:
         hits = [] if self._table is None else self._table.search(fingerprint.hashes, self._distance)
         if len(self._keys) > done:
             waiting = np.stack(self._hashes[done:])
-            found = _search_all(waiting, fingerprint.hashes, self._distance)
-            hits += [(at + done, variant, reverse, bits) for at, variant, reverse, bits in found]
+            matches = _search_all(waiting, fingerprint.hashes, self._distance)
+            hits += [(at + done, variant, reverse, bits) for at, variant, reverse, bits in matches]
         best: dict[int, NearDuplicate] = {}
         for at, variant, reverse, distance in hits:
             other = Fingerprint(self._hashes[at], self._thumbs[at])
             crop, mirrored = variant % len(CROPS), variant >= len(CROPS)
             pair = (other, fingerprint) if reverse else (fingerprint, other)
-            alike, local = compare_thumbs(*pair, crop, mirrored=mirrored)
-            if alike >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < alike):
-                best[at] = NearDuplicate(self._keys[at], distance, round(alike, 3))
+            score, local = compare_thumbs(*pair, crop, mirrored=mirrored)
+            if score >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < score):
+                best[at] = NearDuplicate(self._keys[at], distance, round(score, 3))
         return sorted(best.values(), key=lambda near: (-near.likeness, near.key))
 
 
@@ -127,8 +127,8 @@ class _Buckets:
 
     def search(self, queries: NDArray[np.uint64], distance: int) -> list[tuple[int, int, int]]:
         """Matches (query, entry, differing bits), each pair once."""
-        found = _lookup(self._hashes, self._order, self._starts, queries, _MASKS[distance // _PARTS], distance)
-        return list(dict.fromkeys((int(query), int(entry), int(bits)) for query, entry, bits in found))
+        matches = _lookup(self._hashes, self._order, self._starts, queries, _MASKS[distance // _PARTS], distance)
+        return list(dict.fromkeys((int(query), int(entry), int(bits)) for query, entry, bits in matches))
 
 
 def _search_all(
@@ -163,8 +163,8 @@ def _lookup(
     distance: int,
 ) -> list[tuple[int, int, int]]:
     """Matches (query, entry, distance); a pair is repeated for each part in which it matches."""
-    found = [(0, 0, 0)]
-    found.pop()
+    matches = [(0, 0, 0)]
+    matches.pop()
     low = np.uint64((1 << 16) - 1)
     for query in range(len(queries)):
         value = queries[query]
@@ -176,11 +176,11 @@ def _lookup(
                     entry = order[part, at]
                     bits = _bits(value ^ hashes[entry])
                     if bits <= distance:
-                        found.append((query, int(entry), bits))
-    return found
+                        matches.append((query, int(entry), bits))
+    return matches
 
 
 def caption_similarity(left: str, right: str) -> float:
     """Similarity of two captions: the share of words that they have in common (Jaccard), 0 to 1."""
-    one, other = set(left.casefold().split()), set(right.casefold().split())
-    return len(one & other) / len(one | other) if one | other else 0.0
+    words, other = set(left.casefold().split()), set(right.casefold().split())
+    return len(words & other) / len(words | other) if words | other else 0.0

@@ -104,37 +104,37 @@ def perceive(pixels: NDArray[np.uint8]) -> Perception:
     names = basic_names(rgb)
     quality = measure_quality(frame_of(Image.fromarray(pixels)))
     light = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[..., 0], np.float32)
-    seen: dict[str, Any] = {name: PICTURE_TOOLS[name].look(small) for name in _TOOLS}
-    faces = sum(1 for box in seen["faces"]["boxes"] if box["score"] >= _SURE + 0.3)
+    answers: dict[str, Any] = {name: PICTURE_TOOLS[name].look(small) for name in _TOOLS}
+    faces = sum(1 for box in answers["faces"]["boxes"] if box["score"] >= _SURE + 0.3)
     return Perception(
-        width, height, _things(seen["objects"], names), faces, _words(seen["words"]), _shares(names),
+        width, height, _things(answers["objects"], names), faces, _words(answers["words"]), _shares(names),
         round(float((saliency(rgb) >= 0.5).mean()), 3), round(float(light.mean()), 2), round(quality.contrast, 2),
         round(quality.clipped, 4), round(_dark_channel(rgb), 3), round(_blur(light), 3), round(quality.blocking, 3),
         round(quality.noise, 3),
     )  # fmt: skip
 
 
-def _things(found: Any, names: NDArray[Any]) -> tuple[SeenThing, ...]:
+def _things(answer: Any, names: NDArray[Any]) -> tuple[SeenThing, ...]:
     things = []
     _height, _width = names.shape
-    for each in found["boxes"]:
-        if each["score"] < _SURE:
+    for detection in answer["boxes"]:
+        if detection["score"] < _SURE:
             continue
-        left, top, right, bottom = each["box"]
-        share = (right - left) * (bottom - top) / (found["width"] * found["height"])
+        left, top, right, bottom = detection["box"]
+        share = (right - left) * (bottom - top) / (answer["width"] * answer["height"])
         inset_x, inset_y = 0.2 * (right - left), 0.2 * (bottom - top)
         rows = slice(int(top + inset_y), max(int(bottom - inset_y), int(top + inset_y) + 1))
         columns = slice(int(left + inset_x), max(int(right - inset_x), int(left + inset_x) + 1))
         inner = names[rows, columns]
         colours = tuple(name for name, part in _shares(inner)[:3] if part >= 0.2) if inner.size else ()
-        things.append(SeenThing(each["label"], round(each["score"], 3), round(share, 4), colours))
+        things.append(SeenThing(detection["label"], round(detection["score"], 3), round(share, 4), colours))
     return tuple(things)
 
 
-def _words(found: Any) -> tuple[SeenWords, ...]:
+def _words(answer: Any) -> tuple[SeenWords, ...]:
     return tuple(
         SeenWords(text, confidence, tuple(box))
-        for text, confidence, box in found["lines"]
+        for text, confidence, box in answer["lines"]
         if confidence >= _LEGIBLE and sum(letter.isalnum() for letter in text) > 1
     )
 
@@ -170,33 +170,33 @@ def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
     return ". ".join([*parts, *perception_phrases(seen), ", ".join(_looks(seen)).capitalize()]) + "."
 
 
-def perception_phrases(seen: Perception) -> list[str]:
+def perception_phrases(view: Perception) -> list[str]:
     """Things, faces, text and colours, each as a phrase."""
-    counts = Counter(thing.label for thing in seen.things)
-    listed = [_thing_phrase(label, number, seen) for label, number in counts.items()]
-    parts = [f"Shows {', '.join(listed)}" if listed else "No everyday object was detected"]
-    if seen.faces:
-        parts.append(counted(seen.faces, "face"))
-    if seen.words:
-        parts.append("Text: " + "; ".join(line.text for line in seen.words[:6]))
-    if seen.colours:
-        parts.append("Colours: " + ", ".join(name for name, _ in seen.colours[:4]))
+    counts = Counter(thing.label for thing in view.things)
+    phrases = [_thing_phrase(label, number, view) for label, number in counts.items()]
+    parts = [f"Shows {', '.join(phrases)}" if phrases else "No everyday object was detected"]
+    if view.faces:
+        parts.append(counted(view.faces, "face"))
+    if view.words:
+        parts.append("Text: " + "; ".join(line.text for line in view.words[:6]))
+    if view.colours:
+        parts.append("Colours: " + ", ".join(name for name, _ in view.colours[:4]))
     return parts
 
 
-def _thing_phrase(label: str, number: int, seen: Perception) -> str:
-    colours = next((thing.colours for thing in seen.things if thing.label == label), ())
+def _thing_phrase(label: str, number: int, view: Perception) -> str:
+    colours = next((thing.colours for thing in view.things if thing.label == label), ())
     look = f"{colours[0]} " if colours and number == 1 else ""
     return f"{look}{label}" if number == 1 else f"{number} {label}s"
 
 
-def _looks(seen: Perception) -> list[str]:
-    light = "dark" if seen.lightness < 32 else "very bright" if seen.lightness > 85 else "normal light"
-    focus = "blurred" if seen.blur > 0.55 else "sharp" if seen.blur < 0.4 else "medium sharpness"
-    veil = ["hazy"] if seen.haze > 0.4 and seen.contrast < 11 else []
-    share = seen.salient_share
+def _looks(view: Perception) -> list[str]:
+    light = "dark" if view.lightness < 32 else "very bright" if view.lightness > 85 else "normal light"
+    focus = "blurred" if view.blur > 0.55 else "sharp" if view.blur < 0.4 else "medium sharpness"
+    veil = ["hazy"] if view.haze > 0.4 and view.contrast < 11 else []
+    share = view.salient_share
     subject = "large subject" if share > 0.35 else "small subject" if share > 0.02 else "no clear subject"
     shape = (
-        "landscape format" if seen.width > seen.height else "portrait format" if seen.height > seen.width else "square"
+        "landscape format" if view.width > view.height else "portrait format" if view.height > view.width else "square"
     )
-    return [light, focus, *veil, subject, shape, f"{seen.width} x {seen.height} pixels"]
+    return [light, focus, *veil, subject, shape, f"{view.width} x {view.height} pixels"]

@@ -11,7 +11,7 @@ from imarena.curation.scoring import ImageScore, stated_words
 from imarena.vision import kinds_in_phrase
 
 _OFTEN = 0.5
-_LISTED = 3
+_MOST_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def read_reflection(value: JsonDict) -> Reflection:
     """The inverse of `Reflection.to_json`."""
 
     def texts(name: str) -> tuple[str, ...]:
-        listed = value.get(name)
-        return tuple(str(entry) for entry in listed) if isinstance(listed, list) else ()
+        entries = value.get(name)
+        return tuple(str(entry) for entry in entries) if isinstance(entries, list) else ()
 
     number = value.get("round")
     return Reflection(
@@ -60,16 +60,16 @@ class Scored:
 def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]) -> Reflection:
     """Without a model: count the requirements that were not met, and the things that were seen instead."""
     names = [requirement.name for requirement in brief.requirements]
-    lacking = Counter(name for each in below for name in each.score.missing)
-    missing = tuple(name for name in names if not below or lacking[name] >= _OFTEN * len(below))
-    wanted = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
-    shown = Counter(
+    lacks = Counter(name for candidate in below for name in candidate.score.missing)
+    missing = tuple(name for name in names if not below or lacks[name] >= _OFTEN * len(below))
+    kinds = frozenset().union(*(kinds_in_phrase(thing) for thing in brief.things)) if brief.things else frozenset()
+    counts = Counter(
         label
-        for each in below
-        for label in {thing.label for thing in each.seen.things}
-        if not wanted & kinds_in_phrase(label) and label in stated_words(each.text)
+        for candidate in below
+        for label in {thing.label for thing in candidate.seen.things}
+        if not kinds & kinds_in_phrase(label) and label in stated_words(candidate.text)
     )
-    unexpected = tuple(label for label, count in shown.most_common(_LISTED) if count >= _OFTEN * len(below))
+    unexpected = tuple(label for label, count in counts.most_common(_MOST_LABELS) if count >= _OFTEN * len(below))
     return Reflection(number, missing, unexpected, tuple(empty_queries), _sentence(missing, unexpected, below))
 
 

@@ -18,10 +18,10 @@ _BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
 
 def read_crop(text: str) -> Box:
     """Parse a box from `LEFT,TOP,RIGHT,BOTTOM` in pixels."""
-    read = _BOX.fullmatch(text)
-    if read is None:
+    match = _BOX.fullmatch(text)
+    if match is None:
         raise UserError(f"'{text}' is not a box.", hint="Give LEFT,TOP,RIGHT,BOTTOM in pixels, such as 0,0,1600,1200.")
-    left, top, right, bottom = (float(number) for number in read.groups())
+    left, top, right, bottom = (float(number) for number in match.groups())
     return Box(left, top, right, bottom)
 
 
@@ -44,10 +44,10 @@ async def assess_image(
     A score below the threshold only sets a flag (`below_threshold`), because people decide.
     """
     normal = check_file(data, settings, brief.needs)
-    seen, _ = look(normal.data)
-    refuse_damage(seen, settings, brief.needs)
-    flags = review_flags(seen, f"{found.title} {found.text}")
-    candidate = Candidate(found, normal.data, seen)
+    perception, _ = look(normal.data)
+    refuse_damage(perception, settings, brief.needs)
+    flags = review_flags(perception, f"{found.title} {found.text}")
+    candidate = Candidate(found, normal.data, perception)
     caption = await mind.caption(candidate)
     answer = await mind.score(brief, candidate, caption.text)
     if answer.status is not Status.OK or answer.score is None:

@@ -41,16 +41,16 @@ class ImageScore:
         return tuple(name for name, value in self.parts.items() if value < 0.6)
 
 
-def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "", file_name: str = "") -> ImageScore:
+def score_image(brief: ImageBrief, view: Perception, text: str, shows: str = "", file_name: str = "") -> ImageScore:
     """Score one image. `text` is stated by its source: title, description and tags. `shows` is stated by the user, who
     knows the image: it counts although no detector sees it. The words of `file_name` count less.
     """
-    words, shown, named = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
+    words, labels, stem = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
     parts: dict[str, float] = {}
     total = weight = 0.0
     gate = 1.0
     for requirement in brief.requirements:
-        value = round(_satisfaction(requirement, seen, words, shown, named), 3)
+        value = round(_satisfaction(requirement, view, words, labels, stem), 3)
         parts[requirement.name] = value
         total += requirement.weight * value
         weight += requirement.weight
@@ -72,34 +72,34 @@ def _singulars(word: str) -> tuple[str, ...]:
 
 
 def _satisfaction(
-    requirement: Requirement, seen: Perception, words: frozenset[str], shown: frozenset[str], named: frozenset[str]
+    requirement: Requirement, view: Perception, words: frozenset[str], labels: frozenset[str], stem: frozenset[str]
 ) -> float:
     value = requirement.value
     if requirement.kind == "thing":
-        return thing_visible(value, seen, words, shown, named)
-    words = words | named
+        return thing_visible(value, view, words, labels, stem)
+    words = words | stem
     if requirement.kind == "absent":
-        return 0.3 if _is_seen(value, seen) else 1.0
+        return 0.3 if _is_seen(value, view) else 1.0
     if requirement.kind == "condition":
-        return measure_condition(value, seen, words)
+        return measure_condition(value, view, words)
     if requirement.kind == "colour":
-        return _coloured(value, requirement.of, seen, words)
+        return _coloured(value, requirement.of, view, words)
     if requirement.kind == "several":
-        return min(1.0, len(seen.things) / int(value))
-    lines = [TextLine(line.text, line.confidence, line.box) for line in seen.words]
+        return min(1.0, len(view.things) / int(value))
+    lines = [TextLine(line.text, line.confidence, line.box) for line in view.words]
     return 1.0 if lines and text_match(value, lines) >= 0.6 else 0.7 if lines else 0.3
 
 
 def thing_visible(
-    phrase: str, seen: Perception, words: frozenset[str], shown: frozenset[str], named: frozenset[str] = frozenset()
+    phrase: str, view: Perception, words: frozenset[str], labels: frozenset[str], stem: frozenset[str] = frozenset()
 ) -> float:
     """1 if the detector sees it; less if only the user, the source or the file name mentions it."""
-    if _is_seen(phrase, seen):
+    if _is_seen(phrase, view):
         return 1.0
     names = _names(phrase)
-    if names & shown:
+    if names & labels:
         return STATED
-    if not names & (words | named):
+    if not names & (words | stem):
         return 0.0
     if kinds_in_phrase(phrase):
         return UNSEEN
@@ -110,8 +110,8 @@ def text_evidence(brief: ImageBrief, stated: str, file_name: str) -> int:
     """How well texts name the instruction's things, to order images with equal scores: 2 for each stated thing,
     1 for each in the file name.
     """
-    words, named = stated_words(stated), stated_words(file_name)
-    return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & named) for thing in brief.things)
+    words, stem = stated_words(stated), stated_words(file_name)
+    return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & stem) for thing in brief.things)
 
 
 def _names(phrase: str) -> set[str]:
@@ -120,18 +120,18 @@ def _names(phrase: str) -> set[str]:
     return {head, *_singulars(head)}
 
 
-def _is_seen(phrase: str, seen: Perception) -> bool:
+def _is_seen(phrase: str, view: Perception) -> bool:
     kinds = kinds_in_phrase(phrase)
-    if kinds & kinds_in_phrase("person") and seen.faces:
+    if kinds & kinds_in_phrase("person") and view.faces:
         return True
-    return any(kinds & kinds_in_phrase(thing.label) for thing in seen.things)
+    return any(kinds & kinds_in_phrase(thing.label) for thing in view.things)
 
 
-def _coloured(colour: str, thing: str, seen: Perception, words: frozenset[str]) -> float:
+def _coloured(colour: str, thing: str, view: Perception, words: frozenset[str]) -> float:
     kinds = kinds_in_phrase(thing)
-    for each in seen.things:
-        if kinds & kinds_in_phrase(each.label) and colour in each.colours:
+    for visible in view.things:
+        if kinds & kinds_in_phrase(visible.label) and colour in visible.colours:
             return 1.0
     if colour in words:
         return 0.7
-    return 0.6 if dict(seen.colours).get(colour, 0.0) >= 0.05 else 0.2
+    return 0.6 if dict(view.colours).get(colour, 0.0) >= 0.05 else 0.2

@@ -2,7 +2,7 @@
 
 from pydantic import Field, ValidationError
 
-from imarena.core import JsonDict, Noun, UserError, suggestion
+from imarena.core import JsonDict, Noun, UserError, validation_problem
 
 
 class CurationSettings(Noun):
@@ -39,7 +39,5 @@ def read_curation_settings(table: JsonDict, where: str = "[curation]") -> Curati
     try:
         return CurationSettings.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        hint = suggestion(name, CurationSettings.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"{where}: {name}: {first['msg']}.", hint=hint) from error
+        problem = validation_problem(error, CurationSettings)
+        raise UserError(f"{where}: {problem.text}.", hint=problem.hint) from error

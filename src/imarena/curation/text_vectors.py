@@ -31,10 +31,10 @@ def merge_rankings(rankings: Mapping[str, Sequence[int]]) -> list[tuple[int, tup
     scores: dict[int, float] = {}
     names: dict[int, tuple[str, ...]] = {}
     for name, ranking in rankings.items():
-        for rank, each in enumerate(ranking, start=1):
-            scores[each] = scores.get(each, 0.0) + 1.0 / (FUSION_K + rank)
-            names[each] = (*names.get(each, ()), name)
-    return [(each, names[each]) for each in sorted(scores, key=lambda each: -scores[each])]
+        for rank, row in enumerate(ranking, start=1):
+            scores[row] = scores.get(row, 0.0) + 1.0 / (FUSION_K + rank)
+            names[row] = (*names.get(row, ()), name)
+    return [(row, names[row]) for row in sorted(scores, key=lambda row: -scores[row])]
 
 
 class TextVectors:
@@ -56,8 +56,8 @@ class TextVectors:
         model = self._embedder.version
         texts = {sha256_hex(text.encode()): text for text in _texts(connection).values()}
         stored = connection.execute("SELECT content, model FROM vectors").fetchall()
-        gone = [(content, of) for content, of in stored if of != model or content not in texts]
-        connection.executemany("DELETE FROM vectors WHERE content = ? AND model = ?", gone)
+        outdated = [(content, of) for content, of in stored if of != model or content not in texts]
+        connection.executemany("DELETE FROM vectors WHERE content = ? AND model = ?", outdated)
         missing = sorted(texts.keys() - {content for content, of in stored if of == model})
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
@@ -95,8 +95,8 @@ class TextVectors:
 
 def _texts(connection: sqlite3.Connection) -> dict[int, str]:
     """The searched text of each image, by row id in the order of keys; images without any text are skipped."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT words.rowid, words.title || '. ' || words.text FROM words JOIN images ON images.rowid = words.rowid "
         "ORDER BY images.key"
     )
-    return {row: text.strip(". ") for row, text in found if text and text.strip(". ")}
+    return {row: text.strip(". ") for row, text in rows if text and text.strip(". ")}

@@ -25,7 +25,7 @@ from imarena.curation.scoring import ImageScore
 _PROMPTS = ("plan", "caption", "score", "reflect")
 _PARTS = ("fits", "visible", "feasible", "judgeable")
 _LONGEST = 2000
-_SHOWN = 8
+_MOST_CAPTIONS = 8
 
 
 def curation_prompt(name: str) -> StagePrompt:
@@ -46,17 +46,17 @@ class ChatMind:
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
         """Queries by the model."""
-        learnt = " ".join(f"Round {each.round}: {each.note}" for each in memory)
+        learnt = " ".join(f"Round {reflection.round}: {reflection.note}" for reflection in memory)
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip
         fields, note = read_fields(answer)
-        listed = fields.get("queries")
-        queries = [_query(entry) for entry in listed] if isinstance(listed, list) else []
-        chosen = tuple({query.text: query for query in queries if query.text}.values())[:number]
-        if not chosen:
+        entries = fields.get("queries")
+        queries = [_query(entry) for entry in entries] if isinstance(entries, list) else []
+        plan = tuple({query.text: query for query in queries if query.text}.values())[:number]
+        if not plan:
             rules = await self._rules.plan(brief, memory, number)
             return PlannedQueries(rules.queries, note or "the reply holds no queries; rules were used", _cost(answer))
-        return PlannedQueries(chosen, note, _cost(answer))
+        return PlannedQueries(plan, note, _cost(answer))
 
     async def caption(self, candidate: Candidate) -> Caption:
         """A dense caption by the model."""
@@ -87,8 +87,8 @@ class ChatMind:
     ) -> ReflectionAnswer:
         """What the candidates lack, according to the model."""
         rules = (await self._rules.reflect(brief, number, below, empty_queries)).reflection
-        worst = sorted(below, key=lambda each: -each.score.value)[:_SHOWN]
-        captions = "\n".join(f"- {each.score.value:.2f}: {each.score.note or each.text}" for each in worst)
+        worst = sorted(below, key=lambda image: -image.score.value)[:_MOST_CAPTIONS]
+        captions = "\n".join(f"- {image.score.value:.2f}: {image.score.note or image.text}" for image in worst)
         answer = await self._ask("reflect", (), instruction=brief.request.instruction,
                                  empty="; ".join(empty_queries) or "none", captions=captions or "none")  # fmt: skip
         fields, note = read_fields(answer)
@@ -99,8 +99,8 @@ class ChatMind:
         lacks = (
             f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {note_text}"
         )
-        found = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
-        return ReflectionAnswer(found, _cost(answer))
+        reflection = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
+        return ReflectionAnswer(reflection, _cost(answer))
 
     async def _ask(self, name: str, images: tuple[bytes, ...], **values: object) -> ChatAnswer:
         prompt = curation_prompt(name)

@@ -9,10 +9,10 @@ class DatasetIndex:
 
     def __init__(self, intake: Intake, dataset: str) -> None:
         self.dataset = dataset
-        known = intake.items(dataset)
-        self._items = {key: item.item_id for key, item in known.items()}
-        self._turns = {key: len(item.turns) for key, item in known.items()}
-        self._complete = {key for key, item in known.items() if not item.absent}
+        stored_items = intake.items(dataset)
+        self._items = {key: item.item_id for key, item in stored_items.items()}
+        self._turns = {key: len(item.turns) for key, item in stored_items.items()}
+        self._complete = {key for key, item in stored_items.items() if not item.absent}
         self._outputs = dict(intake.outputs(dataset))
         self._fresh_items: set[str] = set()
         self._fresh_outputs: set[tuple[str, str]] = set()
@@ -39,8 +39,8 @@ class DatasetIndex:
         if item.key in self._fresh_items:
             return Skip(file, row, f"the key '{item.key}' appears twice")
         self._fresh_items.add(item.key)
-        taken = self._items.get(item.key)
-        if taken is not None and taken != item.item_id:
+        stored_id = self._items.get(item.key)
+        if stored_id is not None and stored_id != item.item_id:
             self._refused.add(item.key)
             return Skip(
                 file, row,
@@ -62,8 +62,8 @@ class DatasetIndex:
         if slot in self._fresh_outputs:
             return Skip(file, row, f"'{editor}' has an output for '{key}' already")
         self._fresh_outputs.add(slot)
-        taken = self._outputs.get(slot)
-        if taken is not None and taken != output.output_id:
+        stored_id = self._outputs.get(slot)
+        if stored_id is not None and stored_id != output.output_id:
             why = f"the workspace has another output of '{editor}' for '{key}' already"
             return Skip(file, row, why, code=OTHER_OUTPUT)
         self._outputs[slot] = output.output_id

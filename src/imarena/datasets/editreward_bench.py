@@ -47,17 +47,17 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import the benchmark from Parquet and training pairs from JSON. Option: dataset."""
     check_options("editreward_bench", options, dataset=None)
     folder = Folder(path)
-    known: dict[str, SharedEntries] = {}
+    entries: dict[str, SharedEntries] = {}
     yield from links_outside(folder)
     for file in files_of(folder):
         training = _is_training(folder, file)
         dataset = options.get("dataset") or (f"editreward/{file.stem}" if training else DATASET)
         rater_id = f"{dataset}/people"
-        if dataset not in known:
-            known[dataset] = SharedEntries(intake, dataset)
+        if dataset not in entries:
+            entries[dataset] = SharedEntries(intake, dataset)
             yield Rater(rater_id=rater_id, origin=Origin(source=dataset))
         reader = _training if training else _benchmark
-        yield from reader(folder, file, known[dataset], intake, rater_id)
+        yield from reader(folder, file, entries[dataset], intake, rater_id)
 
 
 def _is_training(folder: Folder, file: Path) -> bool:
@@ -86,19 +86,19 @@ def parse_ranking(text: str, letters: str) -> dict[str, int]:
 
 def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
-    seen: set[str] = set()
+    marks: set[str] = set()
 
-    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+    def read_row(place: str, values: dict[str, Any]) -> Iterator[Importable]:
         letters = _letters(values)
         ranks = parse_ranking(required_text(values, "ranking"), letters)
-        group = _group(values, file, letters, seen)
+        group = _group(values, file, letters, marks)
         source = required_picture(values, "source_image", folder, intake)
         fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
         images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
         item = _item(pairs.dataset, group, values, source)
         if pairs.holds_other(item):  # IDs that only look as if they belong to one group
             item = _item(pairs.dataset, f"{group.split('/')[0]}/{values['id']}", values, source)
-        if (yield from pairs.item(item, name, where)):
+        if (yield from pairs.item(item, name, place)):
             yield from _votes(pairs, item, images, ranks, values, rater_id)
 
     return read_each(rows_of(folder, file, _FIELDS, _OPTIONAL), name, read_row, first_line)
@@ -128,16 +128,16 @@ def _letters(values: Mapping[str, Any]) -> str:
     return LETTERS[:count]
 
 
-def _group(values: Mapping[str, Any], file: Path, letters: str, seen: set[str]) -> str:
+def _group(values: Mapping[str, Any], file: Path, letters: str, marks: set[str]) -> str:
     """The item's key, which all rows about candidates of one larger group share."""
     row = str(values["id"])
     part = str(values.get("dataset") or file.parent.name)
     versus = _VERSUS.fullmatch(str(values.get("comparison_type") or ""))
     group = f"{part}/{row.split('_', maxsplit=1)[0] if versus and part != '2pair' else row}"
     mark = f"{part}/{row}/{letters}"
-    if mark in seen:
+    if mark in marks:
         raise UserError(f"the id '{row}' appears twice")
-    seen.add(mark)
+    marks.add(mark)
     return group
 
 
@@ -160,14 +160,14 @@ def _votes(
             scores[letter] = float(score)
     for left, right in combinations(images, 2):
         gap = ranks[right] - ranks[left]
-        both = left in scores and right in scores
+        scored = left in scores and right in scores
         yield Vote(
             rater_id=rater_id,
             item_id=item.item_id,
             left_id=ids[left],
             right_id=ids[right],
             preference=Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT,
-            ratings={"left.score": scores[left], "right.score": scores[right]} if both else {},
+            ratings={"left.score": scores[left], "right.score": scores[right]} if scored else {},
             origin=Origin(source=pairs.dataset, row=f"{item.key}/{left}-{right}"),
         )
 
@@ -177,12 +177,12 @@ def _votes(
 
 def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
-    seen: set[str] = set()
+    marks: set[str] = set()
 
-    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+    def read_row(place: str, values: dict[str, Any]) -> Iterator[Importable]:
         texts = {field: required_text(values, field) for field in _TRAINING}
         mark = f"{texts['path_src']}/{texts['path1']}/{texts['path2']}/{_digest(texts['prompt'])}"
-        tie = _tie(values, mark, seen)
+        tie = _tie(values, mark, marks)
         ratings = _ratings(values)
         images = {field: find_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
         key = f"{texts['path_src']}#{_digest(texts['prompt'])}"
@@ -196,7 +196,7 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
             origin=None if source else Origin(source=pairs.dataset, row=key),
             provenance={"benchmark": "EditReward"},
         )
-        if not (yield from pairs.item(item, name, where)):
+        if not (yield from pairs.item(item, name, place)):
             return
         ids = []
         for number in ("1", "2"):
@@ -225,13 +225,13 @@ def _preference(
     )
 
 
-def _tie(values: Mapping[str, Any], mark: str, seen: set[str]) -> bool:
+def _tie(values: Mapping[str, Any], mark: str, marks: set[str]) -> bool:
     tie = values.get("tie_case") or False
     if not isinstance(tie, bool):
         raise UserError(f"tie_case is {tie!r}, not true or false")
-    if mark in seen:
+    if mark in marks:
         raise UserError("the same pair appears twice")
-    seen.add(mark)
+    marks.add(mark)
     return tie
 
 

@@ -29,13 +29,13 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     pairs = SharedEntries(intake, options.get("dataset", DATASET))
     rater = Rater(rater_id=f"{pairs.dataset}/people", origin=Origin(source=pairs.dataset))
     yield rater
-    seen: set[str] = set()
+    marks: set[str] = set()
     yield from links_outside(folder)
     for file in files_of(folder):
         name = folder.name(file)
 
         def read_row(where: str, values: dict[str, Any], name: str = name) -> Iterator[Importable]:
-            pair = _pair(values, seen)
+            pair = _pair(values, marks)
             pictures = _pictures(values, folder, intake)
             item = _item(values, pairs.dataset, pair, pictures[0])
             if (yield from pairs.item(item, name, where)):
@@ -44,7 +44,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         yield from read_each(rows_of(folder, file, _FIELDS), name, read_row, first_line)
 
 
-def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
+def _pair(values: Mapping[str, Any], marks: set[str]) -> tuple[str, str]:
     """The names of the winner and the loser, made distinct if they are the same."""
     key = values["key"]
     if not isinstance(key, list) or len(key) != 2 or not all(isinstance(part, str | int) for part in key):
@@ -54,9 +54,9 @@ def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
     winner, loser = str(key[0]), str(key[1])
     pair = (winner, loser) if winner != loser else (f"{winner}#0", f"{loser}#1")
     mark = f"{required_text(values, 'task_type')}/{'+'.join(sorted(pair))}/{values['dimension']}"
-    if mark in seen:
+    if mark in marks:
         raise UserError(f"the pair '{mark}' appears twice")
-    seen.add(mark)
+    marks.add(mark)
     return pair
 
 

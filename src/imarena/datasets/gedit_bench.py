@@ -185,12 +185,12 @@ def _read_scores(
             if described and shelf.item_id(slot[1]) is None:
                 yield Skip(name, line, f"there is no item '{slot[1]}'")
                 continue
-            yield from _judged(slot, row.get("instruction", ""), scores, origin, shelf, judge, line)
+            yield from _judgments(slot, row.get("instruction", ""), scores, origin, shelf, judge, line)
     except BAD_ROW as error:
         yield Skip(name, "", one_line(error))
 
 
-def _judged(
+def _judgments(
     slot: tuple[str, str, str],
     instruction: str,
     scores: dict[str, float],

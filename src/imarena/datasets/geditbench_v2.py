@@ -96,8 +96,8 @@ class _Gallery:
         key, instruction = values.get("key"), values.get("instruction")
         if not isinstance(key, str) or not key:
             raise UserError("the key is empty")
-        stated = values.get("task")
-        task = self._taxonomy.task(stated if isinstance(stated, str) and stated else _NUMBER.sub("", key))
+        task_name = values.get("task")
+        task = self._taxonomy.task(task_name if isinstance(task_name, str) and task_name else _NUMBER.sub("", key))
         missing = () if source else (f"the source image of {key}",)
         self._keys.add(key)
         return Item(
@@ -107,7 +107,7 @@ class _Gallery:
             sources=(source,) if source else (),
             absent=missing if isinstance(instruction, str) else (*missing, f"the instruction of {key}"),
             taxonomy="geditbench_v2",
-            task=task.name if task else (stated or _NUMBER.sub("", key)),
+            task=task.name if task else (task_name or _NUMBER.sub("", key)),
             family=task.family if task else None,
             licence=self._options.get("licence"),
             origin=origin,
@@ -130,9 +130,9 @@ class _Gallery:
 
     def read_list(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        return read_each(labelled_rows(path, name), name, lambda row, values: self._listed(values, name, row))
+        return read_each(labelled_rows(path, name), name, lambda row, values: self._records(values, name, row))
 
-    def _listed(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
+    def _records(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
         check_storable(values)
         if self._described and self._shelf.item_id(str(values.get("key"))) is None:
             raise UserError(f"there is no item '{values.get('key')}'")
@@ -195,13 +195,13 @@ class _Gallery:
         if not is_result(values) or not isinstance(values.get("key"), str):
             raise UserError("expected an object with key and results")
         results = values["results"]
-        shown = results.get("input_dict")
-        shown = shown if isinstance(shown, dict) else {}
-        key, left, right = self._names(values["key"], shown.get("edited_images"))
+        inputs = results.get("input_dict")
+        inputs = inputs if isinstance(inputs, dict) else {}
+        key, left, right = self._names(values["key"], inputs.get("edited_images"))
         if self._shelf.item_id(key) is None:
             if self._described:
                 raise UserError(f"there is no item '{key}'")
-            yield from self._ensure_item({"key": key, "instruction": shown.get("instruction")}, file, row)
+            yield from self._ensure_item({"key": key, "instruction": inputs.get("instruction")}, file, row)
         for model in (left, right):
             if self._shelf.output_id(key, model) is None:
                 yield self._output(key, model, None, file, row)
@@ -213,7 +213,7 @@ class _Gallery:
         sides = (ids[0] or "", ids[1] or "", ids[2] or "")
         yield from result_judgment(results, sides, origin, dimension, self._options.get("judge"))
 
-    def _names(self, text: str, shown: Any) -> tuple[str, str, str]:
+    def _names(self, text: str, images: Any) -> tuple[str, str, str]:
         """(item key, left model, right model) of a pair result."""
         readings = {
             (text[:cut], names[:split], names[split + 4 :])
@@ -221,28 +221,28 @@ class _Gallery:
             for names in (text[cut + 6 :],)
             for split in _positions(names, "_vs_")
         }
-        if isinstance(shown, list) and len(shown) == 2 and all(isinstance(image, str) for image in shown):
-            fitting = {reading for reading in readings if _fits(reading, shown)}
+        if isinstance(images, list) and len(images) == 2 and all(isinstance(image, str) for image in images):
+            fitting = {reading for reading in readings if _fits(reading, images)}
             if len(fitting) == 1:
                 return fitting.pop()
-            left, right = (Path(image) for image in shown)
+            left, right = (Path(image) for image in images)
             if left.stem == right.stem and left.parent.name and right.parent.name:
                 return left.stem, left.parent.name, right.parent.name
-        known = {
+        matches = {
             reading
             for reading in readings
             if reading[0] in self._keys and reading[1] in self._models and reading[2] in self._models
         }
-        chosen = known or readings
-        if len(chosen) != 1:
-            raise UserError(f"the key '{text}' can be read in {len(chosen)} ways; import the gallery with the results")
-        return chosen.pop()
+        names = matches or readings
+        if len(names) != 1:
+            raise UserError(f"the key '{text}' can be read in {len(names)} ways; import the gallery with the results")
+        return names.pop()
 
 
-def _fits(reading: tuple[str, str, str], shown: list[str]) -> bool:
+def _fits(reading: tuple[str, str, str], images: list[str]) -> bool:
     """Do the images' paths end in <model>/<key> according to this reading of the key?"""
     key, *models = reading
-    paths = (re.sub(r"\.\w+$", "", image) for image in shown)
+    paths = (re.sub(r"\.\w+$", "", image) for image in images)
     return all(path.endswith(f"/{model}/{key}") for path, model in zip(paths, models, strict=True))
 
 

@@ -94,8 +94,8 @@ def label_of(text: object) -> Outcome | None:
 def label_in(reply: str) -> str | None:
     """The one label in a reply, or None if it has none or several different ones."""
     labels = {"".join(match.split()).upper(): match for match in _BRACKETS.findall(reply)}
-    known = [match for label, match in labels.items() if label in LABELS]
-    return known[0] if len(known) == 1 else None
+    valid = [match for label, match in labels.items() if label in LABELS]
+    return valid[0] if len(valid) == 1 else None
 
 
 def _reading_stage(folder: Folder, file: Path) -> int:
@@ -125,7 +125,7 @@ class _Shelf:
         self.rater = Rater(rater_id=f"{dataset}/people", origin=Origin(source=dataset))
 
     def read(self, file: Path, name: str, judge: str) -> Iterator[Importable]:
-        seen: set[str] = set()
+        keys: set[str] = set()
         results = 0
         for row in rows_of(self._folder, file, (), _FIELDS):
             if isinstance(row, Skip):
@@ -135,10 +135,10 @@ class _Shelf:
             try:
                 key = self._key(values, results)
                 results += self._is_result(values)
-                if key in seen:
+                if key in keys:
                     yield Skip(name, where, f"the idx {key} appears twice")
                     continue
-                seen.add(key)
+                keys.add(key)
                 yield from self._row(key, values, name, judge)
             except UserError as error:
                 yield Skip(name, where, first_line(error))
@@ -159,17 +159,17 @@ class _Shelf:
         if vote is not None and not (isinstance(vote, str) and vote in HUMAN):
             raise UserError(f"the vote is {vote!r}, not one of {', '.join(HUMAN)}")
         item = self._items.get(key)
-        made = None if item is not None and self._is_about(item, values) else self._make(key, values)
-        if made is not None:
-            if item is not None and item.item_id != made[0].item_id:
-                raise UserError(_taken(item))
-            if made[1].output_id == made[2].output_id:
+        records = None if item is not None and self._is_about(item, values) else self._make(key, values)
+        if records is not None:
+            if item is not None and item.item_id != records[0].item_id:
+                raise UserError(_conflict_text(item))
+            if records[1].output_id == records[2].output_id:
                 raise UserError("both sides have the same image of the same model")
-            item = made[0]
+            item = records[0]
             if key not in self._fresh:
                 self._fresh.add(key)
                 self._items[key] = item
-                yield from made
+                yield from records
         if item is None:
             raise UserError("there is no such item")
         left, right = (_output(item, side).output_id for side in ("left", "right"))
@@ -264,7 +264,7 @@ def _has_pictures(item: Item) -> bool:
     return isinstance(item.provenance.get("left"), dict)
 
 
-def _taken(item: Item) -> str:
+def _conflict_text(item: Item) -> str:
     if _has_pictures(item):
         return f"the item {item.key} is in the workspace with other content"
     return (
@@ -290,15 +290,15 @@ def _recorded(values: Mapping[str, Any], judge: str) -> Iterator[tuple[str, obje
 def _output(item: Item, side: str, image: ImageRef | None = None) -> Output:
     """The output on one side. Without `image`, only its ID is valid; it is derived from the item's provenance."""
     pair = {name: item.provenance.get(name) for name in ("left", "right")}
-    known = pair[side]
+    recorded = pair[side]
     editor: str | None = None
     sample = 0
-    if isinstance(known, dict):
-        editor = known["editor"] if isinstance(known["editor"], str) else None
+    if isinstance(recorded, dict):
+        editor = recorded["editor"] if isinstance(recorded["editor"], str) else None
         if image is None:
-            image = ImageRef(sha256=str(known["sha256"]), size_bytes=0, media_type="")
+            image = ImageRef(sha256=str(recorded["sha256"]), size_bytes=0, media_type="")
         other = pair["left"]
-        same = isinstance(other, dict) and other["editor"] == editor and other["sha256"] != known["sha256"]
-        sample = int(side == "right" and editor is not None and same)
+        repeated = isinstance(other, dict) and other["editor"] == editor and other["sha256"] != recorded["sha256"]
+        sample = int(side == "right" and editor is not None and repeated)
     origin = Origin(source=item.dataset, row=f"{item.key}/{side}") if editor is None else None
     return Output(item_id=item.item_id, editor=editor, sample=sample, image=image, origin=origin)

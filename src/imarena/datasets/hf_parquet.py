@@ -52,10 +52,10 @@ def parquet_rows(
         if missing:
             has = f"The file has: {', '.join(columns)}."
             raise UserError(f"{name}: {missing_text('column', missing)}.", hint=has)
-        wanted = [column for column in (*required, *optional) if column in columns]
+        present = [column for column in (*required, *optional) if column in columns]
         size = _batch_rows(table, name)
         number = 0
-        for batch in table.iter_batches(batch_size=size, columns=wanted):
+        for batch in table.iter_batches(batch_size=size, columns=present):
             for row in batch.to_pylist():
                 yield number, row
                 number += 1

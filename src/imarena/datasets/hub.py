@@ -7,7 +7,7 @@ from imarena.core import MissingExtra, UserError, first_line
 
 PREFIX = "hub:"
 _NAME = re.compile(r"hub:(?P<name>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
-_WANTED = ("*.parquet", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.png", "*.jpg", "*.jpeg", "*.webp")
+_GLOBS = ("*.parquet", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.png", "*.jpg", "*.jpeg", "*.webp")
 
 
 def is_hub(path: str) -> bool:
@@ -32,7 +32,7 @@ def download_dataset(path: str, folder: Path) -> Path:
     target = folder / name.replace("/", "--") / (revision or "main").replace("/", "--")
     try:
         snapshot_download(
-            name, repo_type="dataset", revision=revision, local_dir=target, allow_patterns=list(_WANTED), max_workers=4
+            name, repo_type="dataset", revision=revision, local_dir=target, allow_patterns=list(_GLOBS), max_workers=4
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         reason = first_line(error)

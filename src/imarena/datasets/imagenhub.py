@@ -82,7 +82,7 @@ def _read_tree(
         lookup = _lookup(folder, tree)
     except UserError as error:
         yield Skip(name, "", first_line(error))
-    known = intake.items(dataset)
+    stored_items = intake.items(dataset)
     index = dataset_index(intake, dataset, indexes)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
     refused: set[str] = set()
@@ -91,7 +91,7 @@ def _read_tree(
         if isinstance(item, Skip):
             yield item
             continue
-        before = known.get(uid)
+        before = stored_items.get(uid)
         if before is not None and before.absent and before.item_id != item.item_id:
             refused.add(uid)
             yield Skip(
@@ -141,7 +141,7 @@ def _item(
             sources = (intake.keep(folder.read_bytes(name), name=name),)
         except UserError as error:
             return Skip(name, uid, first_line(error))
-    elif _edits(dataset):
+    elif dataset.lower().endswith(("_ie", "_editing")):
         return Skip(file, uid, f"input/{uid} is not there")
     before = fields.get("source_global_caption")
     return Item(
@@ -152,10 +152,6 @@ def _item(
         task=dataset.removeprefix(f"{SOURCE}/"),
         provenance={"benchmark": "ImagenHub", **({"source_caption": before} if isinstance(before, str) else {})},
     )
-
-
-def _edits(dataset: str) -> bool:
-    return dataset.lower().endswith(("_ie", "_editing"))
 
 
 def _outputs(
@@ -214,7 +210,7 @@ def _read_ratings(
     raters.add(rater_id)
     yield Rater(rater_id=rater_id, origin=Origin(source=dataset, row=match.group("rater").lower()))
     digest = file_sha256(path)
-    seen: set[str] = set()
+    uids: set[str] = set()
     try:
         for row in stream_table(path, name, delimiter="\t", required=("uid",)):
             if isinstance(row, Skip):
@@ -222,10 +218,10 @@ def _read_ratings(
                 continue
             number, cells = row
             uid = cells.pop("uid")
-            if not uid or uid in seen:
+            if not uid or uid in uids:
                 yield Skip(name, f"line {number}", f"the uid '{uid}' appears twice" if uid else "the uid is empty")
                 continue
-            seen.add(uid)
+            uids.add(uid)
             origin = Origin(source=dataset, file=name, file_sha256=digest)
             yield from _read_row(uid, cells, f"line {number}", rater_id, origin, index)
     except UserError as error:
@@ -273,13 +269,12 @@ def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item 
             provenance={"benchmark": "ImagenHub"},
             origin=Origin(source=index.dataset, row=uid),
         )
-        placed = index.place_item(item, "", uid)
-        if isinstance(placed, Item):
-            yield placed
+        entry = index.place_item(item, "", uid)
+        if isinstance(entry, Item):
+            yield entry
     item_id = index.item_id(uid)
     if item_id is not None and index.output_id(uid, editor) is None:
-        origin = Origin(source=index.dataset, row=f"{uid}/{editor}")
-        output = Output(item_id=item_id, editor=editor, origin=origin)
+        output = Output(item_id=item_id, editor=editor, origin=Origin(source=index.dataset, row=f"{uid}/{editor}"))
         placed_output = index.place_output(uid, output, "", uid)
         if isinstance(placed_output, Output):
             yield placed_output

@@ -180,10 +180,10 @@ def _read_results(path: Path, folder: Folder, shelf: DatasetIndex, judge: str) -
                 unseen = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
                 yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), name, key)
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([key, model]))
-            yield from _judged(answer, item_id, shelf.output_id(key, model) or "", judge, origin)
+            yield from _judgments(answer, item_id, shelf.output_id(key, model) or "", judge, origin)
 
 
-def _judged(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin) -> Iterator[Importable]:
+def _judgments(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin) -> Iterator[Importable]:
     work_id = imported_work_id(origin, judge, left_id, None, None, "overall")
     facts: dict[str, Any] = {
         "work_id": work_id, "judge": judge, "prompt_id": "imgedit",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError, content_id, error_line
+from imarena.core import Importable, Intake, Skip, UserError, content_id, error_line, validation_problem
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 
@@ -41,8 +41,7 @@ BAD_ROW = (UserError, ValidationError)
 def one_line(error: Exception) -> str:
     """The message of an error on one line, for a `Skip`."""
     if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+        return validation_problem(error, given=False).text
     return error_line(error)
 
 

@@ -96,9 +96,9 @@ class _Pairs:
         votes = self._votes(pair)
         responses = [self._response(pair, side) for side in ("response_a", "response_b")]
         item = self._item(pair, key, task, Origin(source=SOURCE, file=name, file_sha256=sha256, row=key))
-        placed = self._shelf.place_item(item, name, row)
-        yield placed
-        if isinstance(placed, Skip):
+        entry = self._shelf.place_item(item, name, row)
+        yield entry
+        if isinstance(entry, Skip):
             return
         outputs = []
         for number, (model, image) in enumerate(responses):
@@ -170,12 +170,12 @@ class _Pairs:
         return keep_file(self._intake, self._folder, name) if self._folder.has(name) else None
 
     def _votes(self, pair: Mapping[str, Any]) -> list[tuple[str, Outcome, dict[str, float]]]:
-        chosen = pair.get("chosen")
-        if not isinstance(chosen, str) or chosen not in _SIDES:
-            raise UserError(f"unknown outcome {chosen!r}: expected 'A' or 'B'")
+        side = pair.get("chosen")
+        if not isinstance(side, str) or side not in _SIDES:
+            raise UserError(f"unknown outcome {side!r}: expected 'A' or 'B'")
         marks = pair.get("human_annotations")
         if self._options.get("votes") == "chosen" or not isinstance(marks, list) or not marks:
-            return [(LABEL, _SIDES[chosen], {})]
+            return [(LABEL, _SIDES[side], {})]
         votes = []
         for number, mark in enumerate(marks, start=1):
             if isinstance(mark, bool) or not isinstance(mark, int | float) or not 1 <= mark <= 6:

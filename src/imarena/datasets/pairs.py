@@ -21,11 +21,11 @@ class SharedEntries:
 
     def item(self, item: Item, file: str, row: str) -> Generator[Item | Skip, None, bool]:
         """Yield the item if it is new, or the reason if another item has its key. Returns whether it can be used."""
-        taken = self._items.get(item.key)
-        if taken is not None and taken != item.item_id:
+        stored_id = self._items.get(item.key)
+        if stored_id is not None and stored_id != item.item_id:
             yield Skip(file, row, f"the key '{item.key}' belongs to an item with other content in '{self.dataset}'")
             return False
-        if taken is None:
+        if stored_id is None:
             self._items[item.key] = item.item_id
             yield item
         return True
@@ -36,11 +36,11 @@ class SharedEntries:
         """Yield the output if it is new; returns its ID. Other pixels (or rows) of the same editor are a new sample."""
         sample = 0
         if editor is not None:
-            seen = self._samples.setdefault((item.item_id, editor), [])
+            marks = self._samples.setdefault((item.item_id, editor), [])
             mark = image.sha256 if image else origin.row
-            if mark not in seen:
-                seen.append(mark)
-            sample = seen.index(mark)
+            if mark not in marks:
+                marks.append(mark)
+            sample = marks.index(mark)
         keep_origin = editor is None or image is None
         output = Output(
             item_id=item.item_id,

@@ -75,16 +75,16 @@ def labelled_rows(
 def read_each(
     rows: Iterable[tuple[str, dict[str, Any]] | Skip],
     name: str,
-    read: Callable[[str, dict[str, Any]], Iterable[Importable]],
+    parse: Callable[[str, dict[str, Any]], Iterable[Importable]],
     reason: Callable[[Exception], str] = one_line,
 ) -> Iterator[Importable]:
-    """Yield what `read` makes of each (location, row); a row for which it raises becomes a `Skip`."""
+    """Yield what `parse` makes of each (location, row); a row for which it raises becomes a `Skip`."""
     for row in rows:
         if isinstance(row, Skip):
             yield row
             continue
         try:
-            yield from read(*row)
+            yield from parse(*row)
         except BAD_ROW as error:
             yield Skip(name, row[0], reason(error))
 

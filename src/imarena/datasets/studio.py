@@ -32,14 +32,14 @@ def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item
     `keep` stores encoded bytes under a name and returns the reference. `keys` selects entries, for example
     `DEMO_KEYS`; the default is all.
     """
-    chosen = entries() if keys is None else tuple(entry_of(key) for key in keys)
-    for entry in chosen:
+    selection = entries() if keys is None else tuple(entry_of(key) for key in keys)
+    for entry in selection:
         yield _item(entry, keep)
 
 
 def _item(entry: BenchmarkEntry, keep: Keep) -> Item:
-    sources = () if entry.scene is None else (_kept(entry.scene, f"{entry.key}-source", keep),)
-    references = tuple(_kept(scene, f"{entry.key}-reference-{i + 1}", keep) for i, scene in enumerate(entry.references))
+    sources = () if entry.scene is None else (_save(entry.scene, f"{entry.key}-source", keep),)
+    references = tuple(_save(scene, f"{entry.key}-reference-{i + 1}", keep) for i, scene in enumerate(entry.references))
     turns = tuple(
         Turn(
             instruction=step.instruction,
@@ -55,7 +55,7 @@ def _item(entry: BenchmarkEntry, keep: Keep) -> Item:
     )  # fmt: skip
 
 
-def _kept(scene: Scene, name: str, keep: Keep) -> ImageRef:
+def _save(scene: Scene, name: str, keep: Keep) -> ImageRef:
     return keep(render_picture(scene), f"{name}.{'jpg' if is_photo(scene) else 'png'}")
 
 

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from imarena.core import UnknownName, UserError, suggestion
+from imarena.core import UnknownName, UserError, suggestion, validation_problem
 from imarena.core.records import Item, Noun
 
 
@@ -91,11 +91,11 @@ class Taxonomy(Noun):
     @field_validator("families", "tasks", "topics", "tracks")
     @classmethod
     def _distinct(cls, entries: tuple[TaxonomyEntry, ...]) -> tuple[TaxonomyEntry, ...]:
-        seen: set[str] = set()
+        spellings: set[str] = set()
         for spelling in _spellings(entries):
-            if spelling in seen:
+            if spelling in spellings:
                 raise ValueError(f"'{spelling}' appears twice")
-            seen.add(spelling)
+            spellings.add(spelling)
         return entries
 
     @model_validator(mode="after")
@@ -165,16 +165,16 @@ def _fold(name: str) -> str:
 
 
 def _find(entries: Iterable[E], name: str) -> E | None:
-    wanted = _fold(name)
+    folded = _fold(name)
     for entry in entries:
-        if wanted in {_fold(entry.name), _fold(entry.title), *(_fold(alias) for alias in entry.aliases)}:
+        if folded in {_fold(entry.name), _fold(entry.title), *(_fold(alias) for alias in entry.aliases)}:
             return entry
     return None
 
 
 def _suggest(entries: Iterable[TaxonomyEntry], name: str) -> str:
-    known = [entry.name for entry in entries]
-    return suggestion(name, known, "") or f"Known: {', '.join(known)}."
+    names = [entry.name for entry in entries]
+    return suggestion(name, names, "") or f"Known: {', '.join(names)}."
 
 
 @cache
@@ -191,9 +191,9 @@ def load_taxonomy(name: str) -> Taxonomy:
         if not path.is_file():
             raise UserError(f"The taxonomy file {name} is not there.", hint="Check the path.")
         return parse_taxonomy(path.read_bytes(), path.name)
-    known = taxonomy_names()
-    if name not in known:
-        hint = suggestion(name, known, f"Known: {', '.join(known)}; or give the path of a .yaml file.")
+    names = taxonomy_names()
+    if name not in names:
+        hint = suggestion(name, names, f"Known: {', '.join(names)}; or give the path of a .yaml file.")
         raise UnknownName(f"There is no taxonomy called '{name}'.", hint=hint)
     return _bundled(name)
 
@@ -214,6 +214,5 @@ def parse_taxonomy(data: bytes, file: str) -> Taxonomy:
     try:
         return Taxonomy.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{file}: {location + ': ' if location else ''}{first['msg']}.") from error
+        problem = validation_problem(error, Taxonomy)
+        raise UserError(f"{file}: {problem.text}.", hint=problem.hint) from error

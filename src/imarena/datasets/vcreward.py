@@ -83,9 +83,9 @@ class _Pairs:
             licence=self._licence,
             origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
         )
-        placed = self._shelf.place_item(item, name, row)
-        yield placed
-        if isinstance(placed, Skip):
+        entry = self._shelf.place_item(item, name, row)
+        yield entry
+        if isinstance(entry, Skip):
             return
         outputs = [
             Output(

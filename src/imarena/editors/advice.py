@@ -18,15 +18,15 @@ OF_FUNCTIONS = "The error comes from the function itself: fix the named line, th
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
     """A sentence or two for each status that is not ok. `errors`: the messages, by `editor: status`."""
-    known = dict(ADVICE)
+    texts = dict(ADVICE)
     failed = Status.API_ERROR.value
-    messages = [message for where, message in errors.items() if where.endswith(f": {failed}")]
+    messages = [message for status, message in errors.items() if status.endswith(f": {failed}")]
     if any(message.startswith(RAISED) for message in messages):
         only = all(message.startswith(RAISED) for message in messages)
-        known[failed] = OF_FUNCTIONS if only else f"Where a function raised: {OF_FUNCTIONS} Else: {known[failed]}"
-    advice = {status: f"{known[status]} {AGAIN}" for status in sorted(set(statuses)) if status in known}
+        texts[failed] = OF_FUNCTIONS if only else f"Where a function raised: {OF_FUNCTIONS} Else: {texts[failed]}"
+    advice = {status: f"{texts[status]} {AGAIN}" for status in sorted(set(statuses)) if status in texts}
     missing = Status.MISSING_OUTPUT.value
-    messages = [message for where, message in errors.items() if where.endswith(f": {missing}")]
+    messages = [message for status, message in errors.items() if status.endswith(f": {missing}")]
     if missing in advice and any(NO_FILE in message for message in messages):
         only = all(NO_FILE in message for message in messages)
         advice[missing] = OF_FOLDERS if only else f"For a folder: {OF_FOLDERS} Else: {advice[missing]}"

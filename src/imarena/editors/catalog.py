@@ -42,10 +42,10 @@ EDITOR_KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).vali
 def adapt_editor_maker(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
     """A maker whose editors implement the whole port, whatever a plug-in returns."""
 
-    def made(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
+    def make_adapted(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
         return adapt_editor(make(name, options, ports), name)
 
-    return made
+    return make_adapted
 
 
 EDITORS: Registry[MakeEditor] = Registry(

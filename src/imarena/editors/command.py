@@ -21,7 +21,7 @@ from imarena.images import SUFFIXES, media_type_of
 
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
 _FIELD = re.compile(r"\{(\w+)\}")
-_SHOWN = 400
+_TAIL_LETTERS = 400
 _LAST_WORDS_S = 1.0
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
@@ -37,11 +37,11 @@ class CommandSettings(Noun):
     @field_validator("argv")
     @classmethod
     def _known_fields(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        used = {name for argument in value for name in _FIELD.findall(argument)}
-        unknown = sorted(used - set(_FIELDS))
+        names = {name for argument in value for name in _FIELD.findall(argument)}
+        unknown = sorted(names - set(_FIELDS))
         if unknown:
             raise ValueError(f"{{{unknown[0]}}} is not known; known are {', '.join(_FIELDS)}")
-        if "output" not in used:
+        if "output" not in names:
             raise ValueError("no argument holds {output}: where would the image be written?")
         if _FIELD.search(value[0]):
             raise ValueError("the program's own name cannot come from an item")
@@ -88,9 +88,9 @@ class CommandEditor:
             fields = _laid_out(folder, request)
         except InvalidImage as error:
             return EditResult(Status.INVALID_IMAGE, error=f"The source is not an image: {error}")
-        lacking = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
-        if lacking:
-            return EditResult(Status.REFUSED, error=f"The program needs a {lacking[0]}, and this item has none.")
+        missing = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
+        if missing:
+            return EditResult(Status.REFUSED, error=f"The program needs a {missing[0]}, and this item has none.")
         unseen = _unseen({n for a in self.settings.argv for n in _FIELD.findall(a)}, request)
         if unseen:
             return EditResult(Status.REFUSED, error=unseen)
@@ -119,15 +119,15 @@ class CommandEditor:
         return _read(Path(fields["output"]), process.returncode or 0, output, argv[0])
 
 
-def _unseen(used: set[str], request: EditRequest) -> str:
+def _unseen(names: set[str], request: EditRequest) -> str:
     """Images of the item that the command does not use; `{folder}` contains them all."""
-    if "folder" in used:
+    if "folder" in names:
         return ""
     for kind, pictures in (("source", request.sources), ("reference", request.references)):
-        if len(pictures) > (kind in used):
-            sent = "none" if kind not in used else "one"
+        if len(pictures) > (kind in names):
+            count = "none" if kind not in names else "one"
             return (
-                f"The item has {len(pictures)} {kind} images, and the program's arguments name {sent}. Add {{{kind}}} "
+                f"The item has {len(pictures)} {kind} images, and the program's arguments name {count}. Add {{{kind}}} "
                 f"to its arguments, or {{folder}}, where they lie as {kind}-0, {kind}-1 and so on."
             )
     return ""
@@ -147,7 +147,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
     async def collect() -> None:
         while chunk := await reader.read(65536):
             tail.extend(chunk)
-            del tail[: -4 * _SHOWN]
+            del tail[: -4 * _TAIL_LETTERS]
 
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reader_end, "rb", 0)
@@ -156,7 +156,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
 
     async def read_output() -> str:
         await asyncio.wait([collecting], timeout=_LAST_WORDS_S)
-        return " ".join(tail.decode("utf-8", "replace").split())[-_SHOWN:]
+        return " ".join(tail.decode("utf-8", "replace").split())[-_TAIL_LETTERS:]
 
     try:
         yield read_output, writer

@@ -57,17 +57,17 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
     output_image, source_image = decode(output), decode(source)
     measured = _measured(output_image, source_image)
     ratio = (output_image.width / output_image.height) / (source_image.width / source_image.height)
-    asked = any(edit.kind in _SHAPED or edit.clause.startswith("crop") for edit in read_instruction(instruction).edits)
+    resize = any(edit.kind in _SHAPED or edit.clause.startswith("crop") for edit in read_instruction(instruction).edits)
     flags = []
     if output == source or (measured["mean"] <= SAME_MEAN and measured["share"] <= SAME_SHARE):
         flags.append("unchanged")
     # If the instruction changes the frame, the images cannot be compared pixel by pixel, so nothing is known.
-    if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH and not asked:
+    if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH and not resize:
         flags.append("new_image")
-    if abs(ratio - 1) > SHAPE and not asked:
+    if abs(ratio - 1) > SHAPE and not resize:
         flags.append("wrong_shape")
     pixels = (output_image.width * output_image.height) / (source_image.width * source_image.height)
-    if pixels < SIZE and not asked:
+    if pixels < SIZE and not resize:
         flags.append("wrong_size")
     sizes: JsonDict = {
         "source_size": [source_image.width, source_image.height],

@@ -69,8 +69,8 @@ class FunctionEditor:
             )
         if result is None:
             return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
-        what = type(result).__name__
-        return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
+        kind = type(result).__name__
+        return EditResult(Status.INVALID_IMAGE, error=f"The function returned {kind}; give bytes, an image or a result")
 
     def raised(self, error: BaseException) -> str:
         """An exception from the view of the function's author: what, and where in their file (else where at all)."""
@@ -109,15 +109,15 @@ def load_function(path: str) -> Callable[[EditRequest], Any]:
 def _import_error(error: BaseException) -> str:
     """The exception during import, with file and line; a SyntaxError has them itself."""
     frames = traceback.extract_tb(error.__traceback__)
-    named = isinstance(error, SyntaxError) or not frames
-    where = "" if named else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+    has_place = isinstance(error, SyntaxError) or not frames
+    where = "" if has_place else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
     return f"{type(error).__name__}: {error_message(error)}{where}"
 
 
 def _near(owner: object, name: str) -> str:
     """The functions of a module or a class, the most similar name first."""
-    known = [word for word in dir(owner) if not word.startswith("_") and callable(getattr(owner, word))]
-    return suggestion(name, known, f"It has: {', '.join(sorted(known)[:20]) or 'no function'}.")
+    names = [word for word in dir(owner) if not word.startswith("_") and callable(getattr(owner, word))]
+    return suggestion(name, names, f"It has: {', '.join(sorted(names)[:20]) or 'no function'}.")
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FunctionEditor:

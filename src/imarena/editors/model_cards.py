@@ -8,7 +8,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Noun, UserError
+from imarena.core import Noun, UserError, validation_problem
 from imarena.editors.prices import PicturePrice
 
 ModelTask = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
@@ -44,7 +44,7 @@ class ModelCard(Noun):
     """A kind of editor and its options; None if no access to the model is known."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_consistency(self) -> Self:
         if (self.price is None) == (self.no_price is None):
             raise ValueError("give a price, or say in no_price why there is none")
         if self.released and self.withdrawn and self.withdrawn < self.released:
@@ -60,8 +60,7 @@ class ModelCard(Noun):
 def model_cards() -> dict[str, ModelCard]:
     """All cards by name. Duplicate names and wrong fields raise an error that names the file."""
     cards: dict[str, ModelCard] = {}
-    folder = files("imarena.editors").joinpath("models")
-    for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
+    for path in sorted(files("imarena.editors").joinpath("models").iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".yaml"):
             for card in read_cards(path.read_text(encoding="utf-8"), path.name):
                 for name in (card.name, *card.aliases):
@@ -71,7 +70,7 @@ def model_cards() -> dict[str, ModelCard]:
     return cards
 
 
-def read_cards(text: str, where: str) -> list[ModelCard]:
+def read_cards(text: str, file: str) -> list[ModelCard]:
     """The cards of one file: `all` holds the shared fields, `models` one table per model."""
     raw = yaml.safe_load(text)
     cards: list[ModelCard] = []
@@ -82,9 +81,8 @@ def read_cards(text: str, where: str) -> list[ModelCard]:
         try:
             cards.append(ModelCard.model_validate({**shared, **entry}))
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(str(part) for part in problem["loc"])
-            raise UserError(f"{where}: {entry.get('name')}: {field}: {problem['msg']}.") from error
+            problem = validation_problem(error, ModelCard)
+            raise UserError(f"{file}: {entry.get('name')}: {problem.text}.", hint=problem.hint) from error
     return cards
 
 

@@ -39,14 +39,14 @@ class PicturePrice(Noun):
 
     @model_validator(mode="after")
     def _fits_its_unit(self) -> Self:
-        needed = {
+        required = {
             "image": ("usd_per_image",),
             "megapixel": ("usd_per_megapixel",),
             "token": ("usd_per_image", "input_usd_per_million", "output_usd_per_million"),
         }[self.unit]
-        lacking = [name for name in needed if getattr(self, name) is None]
-        if lacking:
-            raise ValueError(f"a price by the {self.unit} needs {', '.join(lacking)}")
+        missing = [name for name in required if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"a price by the {self.unit} needs {', '.join(missing)}")
         return self
 
     def per_image(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> float:
@@ -56,11 +56,11 @@ class PicturePrice(Noun):
                 return variant.usd_per_image
         if self.usd_per_image is not None:
             return self.usd_per_image
-        each = self.usd_per_megapixel or 0.0
-        first = each if self.usd_first_megapixel is None else self.usd_first_megapixel
+        further = self.usd_per_megapixel or 0.0
+        first = further if self.usd_first_megapixel is None else self.usd_first_megapixel
         # Providers round up; 1024 x 1024 counts as one.
         megapixels = 1 if size is None else max(1, math.ceil(size[0] * size[1] / 1024**2))
-        return first + each * (megapixels - 1)
+        return first + further * (megapixels - 1)
 
     def options(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> dict[str, JsonValue]:
         """The editor options that state this price."""

@@ -21,9 +21,9 @@ def task_type(request: EditRequest) -> str:
 
 def wrap_instruction(request: EditRequest) -> str:
     """The instruction with the context that a model should know."""
-    known = _words()
-    task = known["tasks"][task_type(request)]
-    topic = known["topics"].get((request.topic or "").upper(), request.topic or "")
+    texts = _words()
+    task = texts["tasks"][task_type(request)]
+    topic = texts["topics"].get((request.topic or "").upper(), request.topic or "")
     lines = [f"You make pictures on request. This request is {task['name']}.", task["definition"]]
     if topic:
         lines.append(f"Kind of picture: {topic}.")
@@ -34,7 +34,7 @@ def wrap_instruction(request: EditRequest) -> str:
 
 
 def _pictures(request: EditRequest) -> str:
-    named = [f"picture {n + 1} is the one to change" for n in range(len(request.sources))]
+    notes = [f"picture {n + 1} is the one to change" for n in range(len(request.sources))]
     first = len(request.sources) + 1
-    named += [f"picture {first + n} is a reference" for n in range(len(request.references))]
-    return "; ".join(named) or "none"
+    notes += [f"picture {first + n} is a reference" for n in range(len(request.references))]
+    return "; ".join(notes) or "none"

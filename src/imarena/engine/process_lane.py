@@ -34,8 +34,7 @@ class ProcessLane(Generic[Q, A]):
 
     async def ask(self, question: Q) -> A:
         """Send the question and wait for its answer."""
-        loop = asyncio.get_running_loop()
-        answer, error = await loop.run_in_executor(self._thread, self._exchange, question)
+        answer, error = await asyncio.get_running_loop().run_in_executor(self._thread, self._exchange, question)
         if error is not None:
             raise error
         typed: A = answer

@@ -35,9 +35,9 @@ class SentImage(bytes):
     @classmethod
     def of(cls, sha256: str, reference: Any) -> "SentImage":
         """Return the stand-in. It keeps the image in the object store."""
-        made = cls()
-        made.sha256, made.reference = sha256, reference
-        return made
+        image = cls()
+        image.sha256, image.reference = sha256, reference
+        return image
 
 
 class ImageSender:

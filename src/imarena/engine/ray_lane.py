@@ -64,11 +64,11 @@ def cluster(address: str = "") -> Iterator[Any]:
 
 def _check_reachable(address: str) -> None:
     """Raise `UserError` if nothing listens at the address, or at RAY_ADDRESS: Ray itself would retry for minutes."""
-    named = address or os.environ.get("RAY_ADDRESS", "")
-    if named in ("", "auto", "local"):
+    target = address or os.environ.get("RAY_ADDRESS", "")
+    if target in ("", "auto", "local"):
         return
-    where = named if address else f"{named} (RAY_ADDRESS)"
-    host, _, port = named.removeprefix("ray://").rpartition(":")
+    where = target if address else f"{target} (RAY_ADDRESS)"
+    host, _, port = target.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         raise UserError(
             f"{where} is not the address of a cluster: HOST:PORT is expected.",
@@ -136,7 +136,7 @@ class RayLane(Generic[Q, A]):
         except self._ray.exceptions.RayError as error:
             raise self._death(error, "the Ray actor did not start") from error
 
-    def _death(self, error: BaseException, what: str) -> BaseException:
+    def _death(self, error: BaseException, task: str) -> BaseException:
         """Return `WorkerDied`, unless the code that the actor ran raised the error: then the actor is still alive.
 
         Ray has no common class for the end of a worker: one that is killed for memory, one whose machine ended and one
@@ -146,7 +146,7 @@ class RayLane(Generic[Q, A]):
         raised = isinstance(error, kinds.RayTaskError) and not isinstance(
             error, kinds.RayActorError | kinds.ObjectLostError
         )
-        return error if raised else WorkerDied(f"{what}: {first_line(error)}")
+        return error if raised else WorkerDied(f"{task}: {first_line(error)}")
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. Its questions are answered by then, or nobody waits for them."""
@@ -203,7 +203,7 @@ def ask_nodes(ray: Any, ask: Callable[..., A], *arguments: Any, timeout_s: float
     """Run a function once on every machine of a cluster; return its result or its error by machine id."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    asked = {
+    references = {
         node["NodeID"]: ray.remote(num_cpus=0, max_retries=0)(ask)
         .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
         .remote(*arguments)
@@ -211,7 +211,7 @@ def ask_nodes(ray: Any, ask: Callable[..., A], *arguments: Any, timeout_s: float
         if node["Alive"]
     }
     answers: dict[str, A | Exception] = {}
-    for name, answer in asked.items():
+    for name, answer in references.items():
         try:
             answers[name] = ray.get(answer, timeout=timeout_s)
         except (ray.exceptions.RayError, TimeoutError) as error:

@@ -158,13 +158,13 @@ class _Source(Generic[W]):
 
     def take(self, slot: int) -> W:
         """Return this slot's next work. Raises `StopIteration` if nothing is left."""
-        mine = self._taken.get(slot)
-        if not mine:
-            mine = self._waiting.popleft() if self._waiting else max(self._taken.values(), key=len, default=None)
-        if not mine:
+        queue = self._taken.get(slot)
+        if not queue:
+            queue = self._waiting.popleft() if self._waiting else max(self._taken.values(), key=len, default=None)
+        if not queue:
             return next(self._rest)
-        self._taken[slot] = mine
-        return mine.popleft()
+        self._taken[slot] = queue
+        return queue.popleft()
 
     def retry(self) -> None:
         """Hand out again the work that was put back."""

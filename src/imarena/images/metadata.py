@@ -175,13 +175,13 @@ def _strip_gif(data: bytes, _: int) -> bytes:
         start = at
         if data[at] == 0x2C:
             at = _end_of_blocks(data, at + 11 + _colour_table(data[at + 9]))
-            kept = True
+            keep = True
         elif data[at] == 0x21:
-            kept = data[at + 1] in (0xF9, 0x01) or (data[at + 1] == 0xFF and data[at + 3 : at + 14] in _GIF_KEPT)
+            keep = data[at + 1] in (0xF9, 0x01) or (data[at + 1] == 0xFF and data[at + 3 : at + 14] in _GIF_KEPT)
             at = _end_of_blocks(data, at + 2)
         else:
             raise ValueError(f"no block at byte {at}")
-        if kept:
+        if keep:
             parts.append(data[start:at])
     return b"".join([*parts, b"\x3b"])
 
@@ -199,8 +199,8 @@ def _end_of_blocks(data: bytes, at: int) -> int:
 
 def _strip_bmp(data: bytes, _: int) -> bytes:
     """A BMP file has no metadata, but bytes after its declared length are cut off."""
-    stated = struct.unpack_from("<I", data, 2)[0]
-    return data[:stated] if struct.unpack_from("<I", data, 10)[0] < stated < len(data) else data
+    size = struct.unpack_from("<I", data, 2)[0]
+    return data[:size] if struct.unpack_from("<I", data, 10)[0] < size < len(data) else data
 
 
 def _strip_tiff(data: bytes, _: int) -> bytes:

@@ -27,10 +27,10 @@ MASKS = "masks"
 
 def boxes_value(detections: Sequence[Detection], width: int, height: int) -> JsonDict:
     """Boxes in an image of this size as the value of evidence of the kind `boxes` or `edit_boxes`."""
-    listed: list[Any] = [
+    boxes: list[Any] = [
         {"box": list(detection.box), "label": detection.label, "score": detection.score} for detection in detections
     ]
-    return {"width": width, "height": height, "boxes": listed}
+    return {"width": width, "height": height, "boxes": boxes}
 
 
 def boxes_in(evidence: Evidence, width: int, height: int) -> tuple[Detection, ...]:
@@ -63,8 +63,8 @@ def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, fl
 
 def masks_value(masks: Sequence[SegmentMask]) -> JsonDict:
     """Masks as the value of evidence of the kind `masks`."""
-    listed: list[Any] = [{**mask_to_rle(mask.mask), "label": mask.label, "score": mask.score} for mask in masks]
-    return {"masks": listed}
+    entries: list[Any] = [{**mask_to_rle(mask.mask), "label": mask.label, "score": mask.score} for mask in masks]
+    return {"masks": entries}
 
 
 def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
@@ -80,8 +80,8 @@ def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
         raise _unreadable(evidence, "masks") from error
 
 
-def _unreadable(evidence: Evidence, what: str) -> UserError:
+def _unreadable(evidence: Evidence, noun: str) -> UserError:
     return UserError(
-        f"The evidence '{evidence.kind}' by {evidence.tool} holds no {what} that can be read.",
+        f"The evidence '{evidence.kind}' by {evidence.tool} holds no {noun} that can be read.",
         hint="docs/guide/write-your-own-judge.md shows their form.",
     )

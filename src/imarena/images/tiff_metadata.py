@@ -2,7 +2,7 @@
 
 import struct
 
-_KEPT = frozenset(
+_KEPT_TAGS = frozenset(
     {
         254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 274, 277, 278, 279, 280, 281, 282, 283, 284, 290,
         291, 292, 293, 296, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 334, 336, 338, 339, 340, 341,
@@ -48,12 +48,12 @@ class _Tiff:
         count = self._read(self._count, at)
         end = at + head + count * self._entry
         following = self._read(self._offset, end)
-        kept = bytearray()
+        entries = bytearray()
         for number in range(count):
             start = at + head + number * self._entry
             tag = self._read("H", start)
-            if tag in _KEPT and not removed:
-                kept += self._data[start : start + self._entry]
+            if tag in _KEPT_TAGS and not removed:
+                entries += self._data[start : start + self._entry]
                 if tag == _SUB_IMAGES:
                     for offset in self._offsets(start):
                         self._directory(offset, removed=False)
@@ -62,11 +62,11 @@ class _Tiff:
         if removed:
             self._zero(at, end + struct.calcsize(self._offset))
             return 0
-        if len(kept) == count * self._entry:
+        if len(entries) == count * self._entry:
             return following
-        number = len(kept) // self._entry
+        number = len(entries) // self._entry
         last = struct.pack(self._order + self._offset, following)
-        body = struct.pack(self._order + self._count, number) + bytes(kept) + last
+        body = struct.pack(self._order + self._count, number) + bytes(entries) + last
         self._zero(at, end + len(last))
         self._data[at : at + len(body)] = body
         return following

@@ -50,8 +50,8 @@ class ChainState:
             size = self.contents.width if position in ("left", "right") else self.contents.height
             axis, sign = (0 if position in ("left", "right") else 1), (1 if position in ("left", "above") else -1)
             return all(
-                sign * (_center(one)[axis] - _center(other)[axis]) >= CLEARLY * size
-                for one in moving
+                sign * (_center(box)[axis] - _center(other)[axis]) >= CLEARLY * size
+                for box in moving
                 for other in fixed
             )
         return bool(self.relations & {(name, OPPOSITE[position], reference), (reference, position, name)})
@@ -89,13 +89,13 @@ class ChainState:
 
     def _relations_after(self, turn: ObjectTurn, new_name: str | None) -> Iterable[Relation]:
         moves = turn.type in ("position_change", "count_change", "subject_remove", "subject_replace")
-        for one, position, other in self.relations:
-            if turn.object in (one, other):
+        for name, position, other in self.relations:
+            if turn.object in (name, other):
                 if moves:
                     continue
-                yield _renamed(one, turn, new_name), position, _renamed(other, turn, new_name)
+                yield _renamed(name, turn, new_name), position, _renamed(other, turn, new_name)
             else:
-                yield one, position, other
+                yield name, position, other
         mover = turn.new_object if turn.type == "subject_add" else turn.object
         if mover is not None and turn.position is not None and turn.reference is not None:
             yield mover, turn.position, turn.reference

@@ -41,28 +41,28 @@ def draft_chain(contents: SceneContents, settings: ChainSettings, key: str) -> D
     The same contents, settings and key draw the same chain. Never send a word that the draft refuses.
     """
     random = Random(f"{settings.seed}:{key}")
-    state, used = ChainState.of(contents), set[EditType]()
+    state, used_types = ChainState.of(contents), set[EditType]()
     turns: list[ObjectTurn] = []
     instructions: list[str] = []
     for _ in range(settings.turns):
-        kind, draft = _next_draft(state, used, random, settings.language)
+        kind, draft = _next_draft(state, used_types, random, settings.language)
         turn = draft.filled((yield state, draft))
         if turn.type != kind:
             turn = turn.model_copy(update={"instead_of": kind})
         instructions.append(instruction_text(state, turn))
         state = state.after(turn)
         turns.append(state.pools.written_to(turn))
-        used.add(turn.type)
+        used_types.add(turn.type)
     return WrittenChain(tuple(turns), tuple(instructions))
 
 
 def _next_draft(
-    state: ChainState, used: set[EditType], random: Random, language: TextLanguage
+    state: ChainState, used_types: set[EditType], random: Random, language: TextLanguage
 ) -> tuple[EditType, TurnDraft]:
     """The drawn type and its draft, or a draft of `subject_add` if the type does not fit the scene."""
-    unused = [kind for kind in EDIT_TYPES if kind not in used]
+    unused = [kind for kind in EDIT_TYPES if kind not in used_types]
     if not unused:
-        used.clear()
+        used_types.clear()
         unused = list(EDIT_TYPES)
     kind: EditType = "subject_add" if not state.objects else unused[random.randrange(len(unused))]
     draft = draft_turn(state, kind, random, language) or draft_turn(state, "subject_add", random, language)
@@ -91,12 +91,12 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
     thing = None if turn.object is None else state.get(turn.object)
     match turn.type, thing:
         case "subject_add", _:
-            return f"Add {with_article(turn.new_object or '')}{_place(state, turn)}."
+            return f"Add {with_article(turn.new_object or '')}{_place_phrase(state, turn)}."
         case "text_change", None:
             return f"Add the text '{turn.text}' to the image."
         case "background_change", _:
-            others = _listed([with_definite_article(other) for other in state.objects if other.foreground])
-            return f"Change the background to {_background(turn.background or '')}, and leave {others} unchanged."
+            objects = _name_list([with_definite_article(other) for other in state.objects if other.foreground])
+            return f"Change the background to {_background(turn.background or '')}, and leave {objects} unchanged."
         case _, SceneObject():
             return _about(state, turn, thing)
     raise ValueError(f"a turn of type {turn.type} needs an object")
@@ -116,21 +116,21 @@ def _about(state: ChainState, turn: ObjectTurn, thing: SceneObject) -> str:
             return f"Replace the text '{turn.old_text}' on {with_definite_article(thing)} with '{turn.text}'."
         case "position_change":
             to = "to " if turn.position in ("above", "below") else ""
-            return f"Change the position of {with_definite_article(thing)} {to}{_place(state, turn).strip()}."
+            return f"Change the position of {with_definite_article(thing)} {to}{_place_phrase(state, turn).strip()}."
         case _:
             return f"Change the number of {in_number(thing.name, 2)} to {turn.count}."
 
 
-def _place(state: ChainState, turn: ObjectTurn) -> str:
+def _place_phrase(state: ChainState, turn: ObjectTurn) -> str:
     if turn.position is None or turn.reference is None:
         return " to the scene"
     return f" {_PLACES[turn.position]} {with_definite_article(state.get(turn.reference))}"
 
 
 def _background(name: str) -> str:
-    known = vocabulary().backgrounds.get(name)
-    return with_article(name) if known is None else known.with_article
+    entry = vocabulary().backgrounds.get(name)
+    return with_article(name) if entry is None else entry.with_article
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -26,8 +26,8 @@ def join_instructions(
         return f"{joined}."
     sentences = [step[:1].upper() + step[1:] for step in steps]
     if connector == "keep-unchanged" and unchanged:
-        named = [f"the {name}" for name in unchanged]
-        names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+        nouns = [f"the {name}" for name in unchanged]
+        names = nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} and {nouns[-1]}"
         sentences.append(f"Keep {names} unchanged")
     return ". ".join(sentences) + "."
 

@@ -36,11 +36,11 @@ def grounder_of(name: str = OWN_DETECTOR, threshold: float = THRESHOLD) -> Groun
     detector = DETECTORS.get(name)
 
     def ground(pixels: Pixels, names: Sequence[str]) -> dict[str, tuple[Detection, ...]]:
-        found = find_objects(pixels, threshold) if name == OWN_DETECTOR else detector(pixels)
+        detections = find_objects(pixels, threshold) if name == OWN_DETECTOR else detector(pixels)
         return {
             phrase: tuple(
                 detection
-                for detection in found
+                for detection in detections
                 if detection.score >= threshold and kinds_in_phrase(detection.label) & kinds_in_phrase(phrase)
             )
             for phrase in names
@@ -58,10 +58,10 @@ def _by_phrase(name: str, threshold: float) -> Grounder:
         detect = phrase_detector(name)
         boxes: dict[str, tuple[Detection, ...]] = {}
         for phrase in names:  # one at a time: in a list of phrases each box has one label, and similar names compete
-            found = detect(square, [phrase]) if phrase else ()
+            detections = detect(square, [phrase]) if phrase else ()
             boxes[phrase] = tuple(
                 Detection(_scaled(detection.box, width / SIDE, height / SIDE), phrase, detection.score)
-                for detection in found
+                for detection in detections
                 if detection.score >= threshold
             )
         return boxes

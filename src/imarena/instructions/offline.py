@@ -61,39 +61,39 @@ class OfflineDecomposer:
     def decompose(self, image: bytes) -> Decomposition:
         """The contents of an encoded image."""
         try:
-            shown = decode_image(image)
+            pixels = decode_image(image)
         except InvalidImage as error:
             return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
-        found = self._detect(shown)
-        reason, facts = screen_image(shown, self.screen, [one.box for one in found if one.label == "person"])
+        detections = self._detect(pixels)
+        reason, facts = screen_image(pixels, self.screen, [hit.box for hit in detections if hit.label == "person"])
         if reason:
             return Decomposition("unsuitable", reason=reason, facts=facts)
-        return list_offline(shown, found, facts)
+        return list_offline(pixels, detections, facts)
 
-    def _detect(self, shown: Pixels) -> tuple[Detection, ...]:
-        return find_objects(shown, POSSIBLE) if self.detector == DETECTOR else DETECTORS.get(self.detector)(shown)
+    def _detect(self, pixels: Pixels) -> tuple[Detection, ...]:
+        return find_objects(pixels, POSSIBLE) if self.detector == DETECTOR else DETECTORS.get(self.detector)(pixels)
 
 
-def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> Decomposition:
+def list_offline(pixels: Pixels, detections: Sequence[Detection], facts: JsonDict) -> Decomposition:
     """The contents of an image, from detections with a score of at least `POSSIBLE`."""
-    height, width = shown.shape[:2]
-    sure = [detection for detection in found if detection.score >= SURE]
+    height, width = pixels.shape[:2]
+    sure = [detection for detection in detections if detection.score >= SURE]
     facts = {**facts, "people": sum(detection.label == "person" for detection in sure)}
     kinds = dict.fromkeys(detection.label for detection in sure if detection.label != "person")
     if not kinds:
         return Decomposition("no_objects", reason="the detector finds no object in the image", facts=facts)
-    alike = {kind: [detection for detection in sure if detection.label == kind] for kind in kinds}
-    reasons = {kind: too_large(detections, width, height) for kind, detections in alike.items()}
+    by_kind = {kind: [detection for detection in sure if detection.label == kind] for kind in kinds}
+    reasons = {kind: too_large(detections, width, height) for kind, detections in by_kind.items()}
     dropped = tuple(DroppedObject(kind, reason) for kind, reason in reasons.items() if reason)
     if len(dropped) == len(kinds):
         return Decomposition("nothing_found", reason="every object is too large", dropped=dropped, facts=facts)
-    texts, small = _texts(shown), _Small.of(shown)
-    objects = tuple(_object(kind, alike[kind], small, texts) for kind in kinds if not reasons[kind])
-    listed = {thing.object for thing in objects}
+    texts, small = _texts(pixels), _Small.of(pixels)
+    objects = tuple(_object(kind, by_kind[kind], small, texts) for kind in kinds if not reasons[kind])
+    nouns = {thing.object for thing in objects}
     contents = SceneContents(
-        objects, width, height, tuple(dict.fromkeys(one.label for one in found if one.label not in listed)),
+        objects, width, height, tuple(dict.fromkeys(box.label for box in detections if box.label not in nouns)),
         tuple(dict.fromkeys(text for text, _ in texts)),
-        background_colors=small.outside([detection.box for detection in found]),
+        background_colors=small.outside([detection.box for detection in detections]),
     )  # fmt: skip
     return Decomposition("ok", contents=contents, dropped=dropped, facts=facts)
 
@@ -126,8 +126,8 @@ class _Small:
             rows, columns = inside.shape
             y, x = np.ogrid[:rows, :columns]
             mask = ((y - rows / 2) / (0.4 * rows)) ** 2 + ((x - columns / 2) / (0.4 * columns)) ** 2 <= 1
-        chosen = inside[mask] if mask.any() else inside.ravel()
-        counts = np.bincount(chosen, minlength=len(BASIC_COLOURS))
+        colours = inside[mask] if mask.any() else inside.ravel()
+        counts = np.bincount(colours, minlength=len(BASIC_COLOURS))
         best = int(counts.argmax())
         name = _GRAY.get(BASIC_COLOURS[best], BASIC_COLOURS[best])
         return name if name != "cyan" and counts[best] >= ONE_COLOR * counts.sum() else None
@@ -145,15 +145,15 @@ class _Small:
 
 
 def _object(
-    kind: str, alike: Sequence[Detection], small: _Small, texts: Sequence[tuple[str, Detection]]
+    kind: str, detections: Sequence[Detection], small: _Small, texts: Sequence[tuple[str, Detection]]
 ) -> SceneObject:
     """One entry per kind: the color if all of them share it, the text if there is only one of them."""
-    colors = {small.color(detection.box) for detection in alike}
+    colors = {small.color(detection.box) for detection in detections}
     color = colors.pop() if len(colors) == 1 else None
-    shares = [float(small.salient[small.window(detection.box)].mean()) for detection in alike]
+    shares = [float(small.salient[small.window(detection.box)].mean()) for detection in detections]
     text = None
-    if len(alike) == 1:
-        on_it = [words for words, line in texts if _inside(line.box, alike[0].box)]
+    if len(detections) == 1:
+        on_it = [words for words, line in texts if _inside(line.box, detections[0].box)]
         joined = " ".join(on_it)
         text = joined if on_it and len(joined) <= LONGEST_TEXT else None
     return SceneObject(
@@ -161,18 +161,18 @@ def _object(
         object=kind,
         color=color,
         text=text,
-        count=len(alike),
+        count=len(detections),
         foreground=min(shares) >= STANDS_OUT,
-        boxes=tuple(detection.box for detection in alike),
+        boxes=tuple(detection.box for detection in detections),
     )
 
 
-def _texts(shown: Pixels) -> list[tuple[str, Detection]]:
+def _texts(pixels: Pixels) -> list[tuple[str, Detection]]:
     """Lines read with high confidence, with their boxes in pixels."""
     from PIL import Image
 
-    height, width = shown.shape[:2]
-    lines = read_lines(Image.fromarray(shown))
+    height, width = pixels.shape[:2]
+    lines = read_lines(Image.fromarray(pixels))
     return [
         (" ".join(line.text.replace("'", "").split()), Detection(
             (line.box[0] * width, line.box[1] * height, line.box[2] * width, line.box[3] * height), line.text

@@ -22,8 +22,8 @@ def object_name(noun: str, color: str | None, material: str | None) -> str:
 def renamed(thing: SceneObject, *, color: str | None = None, material: str | None = None) -> str:
     """The new name of an object whose color or material changed."""
     for old, new in ((thing.color, color), (thing.material, material)):
-        before, found, after = f" {thing.name} ".partition(f" {old} ")
-        if old and new and found:
+        before, match, after = f" {thing.name} ".partition(f" {old} ")
+        if old and new and match:
             return f"{before} {new} {after}".strip()
     return object_name(thing.object, color or thing.color, material or thing.material)
 
@@ -54,9 +54,9 @@ def basic_colors_of(phrase: str) -> frozenset[str]:
     """The basic colors (US spelling) named in a phrase: `dark red and white`, `navy`; empty if there are none."""
     words = phrase.lower()
     basics = {basic_colour(colour) for colour in colours_in(words)}
-    named = named_colour(words)
-    if named is not None:
-        basics.add(basic_colour(named))
+    colour = named_colour(words)
+    if colour is not None:
+        basics.add(basic_colour(colour))
     basics |= {basic_colour(word) for word in re.findall(r"[a-z]+", words) if word in lexicon().colours}
     return frozenset(_SPELLING.get(basic, basic) for basic in basics)
 
@@ -77,9 +77,9 @@ def text_fits(text: str) -> bool:
     return len(text.split()) <= MOST_ENGLISH_WORDS and any(character.isalnum() for character in text)
 
 
-def same_text(one: str, other: str) -> bool:
+def same_text(text: str, other: str) -> bool:
     """Are they equal except for case, punctuation and spaces?"""
-    return _plain(one) == _plain(other)
+    return _plain(text) == _plain(other)
 
 
 def _plain(text: str) -> str:

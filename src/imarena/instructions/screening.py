@@ -48,5 +48,5 @@ def screen_image(
     return "", facts
 
 
-def _overlaps(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return min(one[2], other[2]) > max(one[0], other[0]) and min(one[3], other[3]) > max(one[1], other[1])
+def _overlaps(box: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return min(box[2], other[2]) > max(box[0], other[0]) and min(box[3], other[3]) > max(box[1], other[1])

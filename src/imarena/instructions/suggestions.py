@@ -20,8 +20,8 @@ def suggestion_prompt(image: bytes, state: ChainState, draft: TurnDraft, languag
     """The question for a draft's open field, with the base image; it describes the changes of the turns in words."""
     prompt = prompt_file("suggest_word")
     objects = ", ".join(f"{thing.count} {thing.name}" for thing in state.objects) or "none"
-    asked = prompt.ask.format(objects=objects, task=_task(prompt.tasks, state, draft, language))
-    return ChatPrompt(prompt.system, (image, asked), schema=_SCHEMA, max_tokens=256)
+    question = prompt.ask.format(objects=objects, task=_task(prompt.tasks, state, draft, language))
+    return ChatPrompt(prompt.system, (image, question), schema=_SCHEMA, max_tokens=256)
 
 
 def _task(tasks: Mapping[str, str], state: ChainState, draft: TurnDraft, language: TextLanguage) -> str:

@@ -57,12 +57,12 @@ def draft_turn(state: ChainState, kind: EditType, random: Random, language: Text
 
 
 def _shuffled(words: Iterable[str], random: Random) -> tuple[str, ...]:
-    drawn = list(dict.fromkeys(words))
-    random.shuffle(drawn)
-    return tuple(drawn)
+    unique = list(dict.fromkeys(words))
+    random.shuffle(unique)
+    return tuple(unique)
 
 
-def _drawn(things: Sequence[SceneObject], random: Random) -> SceneObject:
+def _pick(things: Sequence[SceneObject], random: Random) -> SceneObject:
     return things[random.randrange(len(things))]
 
 
@@ -73,9 +73,9 @@ def _new_nouns(state: ChainState, nouns: Iterable[str], random: Random) -> tuple
         every = (noun for category in vocabulary().categories.values() for noun in category.new)
         fresh = [noun for noun in every if not state.was_there(noun)]
     if not fresh:
-        known = set(state.pools.all_objects)
+        names = set(state.pools.all_objects)
         every = (noun for category in vocabulary().categories.values() for noun in category.new)
-        fresh = [f"{color} {noun}" for noun in every for color in vocabulary().colors if f"{color} {noun}" not in known]
+        fresh = [f"{color} {noun}" for noun in every for color in vocabulary().colors if f"{color} {noun}" not in names]
     return _shuffled(fresh, random)
 
 
@@ -123,13 +123,13 @@ def _free_sides(state: ChainState, thing: SceneObject) -> list[PositionName]:
 def _remove(state: ChainState, random: Random) -> TurnDraft | None:
     if not state.objects:
         return None
-    return TurnDraft(ObjectTurn(type="subject_remove", object=_drawn(state.objects, random).name))
+    return TurnDraft(ObjectTurn(type="subject_remove", object=_pick(state.objects, random).name))
 
 
 def _replace(state: ChainState, random: Random) -> TurnDraft | None:
     if not state.objects:
         return None
-    thing = _drawn(state.objects, random)
+    thing = _pick(state.objects, random)
     words = vocabulary()
     category = words.categories[words.category_of(thing.object)]
     beside = [noun for name in category.beside for noun in words.categories[name].new]
@@ -150,7 +150,7 @@ def _recolor(state: ChainState, random: Random) -> TurnDraft | None:
     able = [thing for thing in state.objects if basic_colors_of(thing.color or "") and colors_for(thing)]
     if not able:
         return None
-    thing = _drawn(able, random)
+    thing = _pick(able, random)
     options = _shuffled(colors_for(thing), random)
     turn = ObjectTurn(type="color_alter", object=thing.name)
     return TurnDraft(
@@ -174,7 +174,7 @@ def _rematerial(state: ChainState, random: Random) -> TurnDraft | None:
     able = [thing for thing in state.objects if materials_of(thing.material or "") and usual_for(thing)]
     if not able:
         return None
-    thing = _drawn(able, random)
+    thing = _pick(able, random)
     turn = ObjectTurn(type="material_alter", object=thing.name)
     allowed = frozenset(materials_for(thing, words.materials))
     return TurnDraft(
@@ -198,7 +198,7 @@ def _text(state: ChainState, random: Random, language: TextLanguage) -> TurnDraf
         return None
     lettered = [thing for thing in state.objects if thing.text]
     if lettered:
-        thing = _drawn(lettered, random)
+        thing = _pick(lettered, random)
         turn = ObjectTurn(type="text_change", object=thing.name, old_text=thing.text)
     else:
         turn = ObjectTurn(type="text_change")
@@ -239,8 +239,8 @@ def _counts_for(state: ChainState, thing: SceneObject) -> list[int]:
         share = max(largest / (state.contents.width * state.contents.height), 1e-9)
         most = max(1, min(MOST, int(CROWDED / share)))
     near = range(max(1, thing.count - 2), thing.count + 5)
-    wanted = [count for count in near if count <= most and count != thing.count]
-    return wanted or [count for count in range(1, most + 1) if count != thing.count]
+    counts = [count for count in near if count <= most and count != thing.count]
+    return counts or [count for count in range(1, most + 1) if count != thing.count]
 
 
 def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
@@ -254,10 +254,10 @@ def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
     def refused(word: str) -> str:
         if not word.replace("-", "").replace(" ", "").isalpha() or len(word.split()) > 2 or len(word) > 32:
             return "not a background in one or two words"
-        known = {*state.contents.scene.lower().split(), *(state.background or "").lower().split()}
-        if not known:
+        scene_words = {*state.contents.scene.lower().split(), *(state.background or "").lower().split()}
+        if not scene_words:
             return "nobody said what the background shows now"
-        return "the background already" if known & set(word.lower().split()) else ""
+        return "the background already" if scene_words & set(word.lower().split()) else ""
 
     return TurnDraft(ObjectTurn(type="background_change"), "background", options, refused)
 

@@ -67,7 +67,7 @@ class ChatDecomposer:
 
     async def __call__(self, image: bytes) -> Decomposition:
         try:
-            shown = decode_image(image)
+            pixels = decode_image(image)
         except InvalidImage as error:
             return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
         screen = await self._ask("screen_scene", image, _SCREEN_SCHEMA)
@@ -79,45 +79,45 @@ class ChatDecomposer:
             reason = field_text(fields.get("reason"), LONGEST_REASON) or "no reason given"
             return Decomposition("unsuitable", reason=reason, facts=facts, usage=screen.usage, raw=(screen.text,))
         listing = await self._ask("list_objects", image, _LIST_SCHEMA)
-        listed = json_object(listing.text) if listing.status is Status.OK else None
-        entries = listed.get("objects") if listed is not None else None
+        reply = json_object(listing.text) if listing.status is Status.OK else None
+        entries = reply.get("objects") if reply is not None else None
         if not isinstance(entries, list):
             return _failure(listing, "the reply holds no list of objects", screen, listing)
         objects, dropped = checked_objects(entries)
-        found = Decomposition(
+        draft = Decomposition(
             "no_objects", reason="the model lists no object" if not dropped else "no entry of the list is an object",
             dropped=tuple(dropped), facts=facts, usage=_sum(screen.usage, listing.usage),
             raw=(screen.text, listing.text),
         )  # fmt: skip
-        return await asyncio.to_thread(self._grounded, shown, objects, found) if objects else found
+        return await asyncio.to_thread(self._grounded, pixels, objects, draft) if objects else draft
 
-    def _grounded(self, shown: NDArray[np.uint8], objects: list[SceneObject], found: Decomposition) -> Decomposition:
+    def _grounded(self, pixels: NDArray[np.uint8], objects: list[SceneObject], draft: Decomposition) -> Decomposition:
         """Algorithm 1: keep objects that the detector finds and that leave room."""
-        height, width = shown.shape[:2]
-        boxes = self.ground(shown, [thing.name for thing in objects])
-        kept: list[SceneObject] = []
-        dropped = list(found.dropped)
+        height, width = pixels.shape[:2]
+        boxes = self.ground(pixels, [thing.name for thing in objects])
+        visible: list[SceneObject] = []
+        dropped = list(draft.dropped)
         for thing in objects:
             detections = boxes.get(thing.name, ())
             reason = "the detector does not find it" if not detections else too_large(detections, width, height)
             if reason:
                 dropped.append(DroppedObject(thing.name, reason))
             else:
-                kept.append(thing.model_copy(update={"boxes": tuple(detection.box for detection in detections)}))
-        if not kept:
+                visible.append(thing.model_copy(update={"boxes": tuple(detection.box for detection in detections)}))
+        if not visible:
             why = "the detector finds none of the listed objects that can be edited"
-            return replace(found, outcome="nothing_found", reason=why, dropped=tuple(dropped))
-        names = {thing.name for thing in kept}
+            return replace(draft, outcome="nothing_found", reason=why, dropped=tuple(dropped))
+        names = {thing.name for thing in visible}
         contents = SceneContents(
-            tuple(kept), width, height, ("person", *(thing.object for thing in objects if thing.name not in names)),
-            tuple(thing.text for thing in objects if thing.text), str((found.facts or {}).get("scene", "")),
+            tuple(visible), width, height, ("person", *(thing.object for thing in objects if thing.name not in names)),
+            tuple(thing.text for thing in objects if thing.text), str((draft.facts or {}).get("scene", "")),
         )  # fmt: skip
-        return replace(found, outcome="ok", reason="", contents=contents, dropped=tuple(dropped))
+        return replace(draft, outcome="ok", reason="", contents=contents, dropped=tuple(dropped))
 
     async def _ask(self, name: str, image: bytes, schema: JsonDict) -> ChatAnswer:
         prompt = prompt_file(name)
-        asked = prompt.ask.format()
-        return await self.chat(ChatPrompt(prompt.system, (image, asked), schema=schema, max_tokens=2048))
+        question = prompt.ask.format()
+        return await self.chat(ChatPrompt(prompt.system, (image, question), schema=schema, max_tokens=2048))
 
 
 def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[DroppedObject]]:
@@ -135,25 +135,25 @@ def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[Dropped
         color, material = _name(entry.get("color")) or None, _name(entry.get("material")) or None
         name = object_name(noun, color, material)
         count = entry.get("count")
-        known = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST_COUNT
+        has_count = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST_COUNT
         if name in objects:
             dropped.append(DroppedObject(name, "listed twice"))
             continue
         text = field_text(entry.get("text"), LONGEST_TEXT).replace("'", "")
         objects[name] = SceneObject(
-            name=name, object=noun, color=color, material=material, text=text or None, count=count if known else 1,
+            name=name, object=noun, color=color, material=material, text=text or None, count=count if has_count else 1,
             foreground=entry.get("foreground") is True,
         )  # fmt: skip
     dropped += [DroppedObject("", "over the limit of entries")] * max(0, len(entries) - MOST_OBJECTS)
     return list(objects.values()), dropped
 
 
-def _failure(answer: ChatAnswer, why: str, *asked: ChatAnswer) -> Decomposition:
+def _failure(answer: ChatAnswer, why: str, *answers: ChatAnswer) -> Decomposition:
     """The status of an answer; an ok answer that cannot be used is unparsable."""
     ok = answer.status is Status.OK
     return Decomposition(
         "failed", Status.UNPARSABLE if ok else answer.status, why if ok else answer.error or answer.status.value,
-        usage=_sum(*(one.usage for one in asked)), raw=tuple(one.text for one in asked if one.text),
+        usage=_sum(*(part.usage for part in answers)), raw=tuple(part.text for part in answers if part.text),
     )  # fmt: skip
 
 

@@ -41,10 +41,10 @@ CARDS: Mapping[str, JudgeCard] = TypeAdapter(dict[str, JudgeCard]).validate_pyth
 def adapt_judge_maker(name: str, make: MakeJudge) -> MakeJudge:
     """Wrap a judge maker so that its judges implement the whole port, whatever a plug-in returns."""
 
-    def made(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
+    def make_adapted(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
         return adapt_judge(make(options, chat), name)
 
-    return made
+    return make_adapted
 
 
 JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()}, adapt_judge_maker)

@@ -20,8 +20,8 @@ class ComputeTime:
         """Seconds for all questions, given by their outputs, one after the other. An unknown time for images
         processed before counts as 0.
         """
-        seen: set[str] = set()
-        looks = [count_new(outputs, seen) for outputs in questions]
+        processed: set[str] = set()
+        looks = [count_new(outputs, processed) for outputs in questions]
         first_s = assumed_s if self.first_s is None else self.first_s
         return first_s * sum(looks) + (self.again_s or 0.0) * looks.count(0)
 

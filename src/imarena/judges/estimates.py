@@ -125,10 +125,10 @@ def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
     return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
-def _assumed_s(asked: AskedJudge) -> float:
-    if asked.endpoint is not None:
+def _assumed_s(job: AskedJudge) -> float:
+    if job.endpoint is not None:
         return LATENCY_S
-    declared = asked.judge.traits.seconds
+    declared = job.judge.traits.seconds
     return COMPUTED_S if declared is None else declared
 
 
@@ -155,18 +155,18 @@ def estimate_sizes(
             seconds=latency * len(sizes) / lanes, basis=_free_basis(latency_basis, lanes),
         )  # fmt: skip
     measured = _measured(past)
-    whole = asked.judge.traits.questions
-    questions = sum(whole if size.questions is None else size.questions for size in sizes)
+    per_verdict = asked.judge.traits.questions
+    questions = sum(per_verdict if size.questions is None else size.questions for size in sizes)
     input_tokens = round(sum(measured.input_tokens(s) if measured else s.text_tokens + s.image_tokens for s in sizes))
-    each = measured.output_tokens / whole if measured else _reply_tokens(asked)
-    written = round(questions * each)
-    cost = asked.endpoint.cost_usd(Usage(input_tokens=input_tokens, output_tokens=written))
+    reply_tokens = measured.output_tokens / per_verdict if measured else _reply_tokens(asked)
+    output_tokens = round(questions * reply_tokens)
+    cost = asked.endpoint.cost_usd(Usage(input_tokens=input_tokens, output_tokens=output_tokens))
     lanes = 1 if asked.runs_here else min(concurrency, asked.concurrency)
     turns = questions if asked.runs_here else len(sizes)  # a local model answers a verdict's questions one by one
     seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
     least, limit_basis = _limited(asked, questions)
     return Estimate(
-        **common, input_tokens=input_tokens, output_tokens=written, cost_usd=0.0 if asked.runs_here else cost,
+        **common, input_tokens=input_tokens, output_tokens=output_tokens, cost_usd=0.0 if asked.runs_here else cost,
         seconds=max(seconds, least),
         basis=(*_basis(asked, measured, questions), latency_basis, f"{lanes} at a time", *limit_basis),
     )  # fmt: skip
@@ -179,9 +179,9 @@ def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Ca
     for prompt in prompts:
         parts = prompt.preview(exhibit)
         text_tokens += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
-        sent = [part for part in parts if isinstance(part, bytes)]
-        pixels += sum(tokens(part) for part in sent)
-        pictures += len(sent)
+        images = [part for part in parts if isinstance(part, bytes)]
+        pixels += sum(tokens(part) for part in images)
+        pictures += len(images)
     return Size(text_tokens, pixels, pictures)
 
 
@@ -205,23 +205,23 @@ def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
 
 
 def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
-    whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
-    if whole and waiting:  # the mean, because a question that waits long blocks its slot for as long
-        mean = fmean(whole)
+    elapsed = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
+    if elapsed and waiting:  # the mean, because a question that waits long blocks its slot for as long
+        mean = fmean(elapsed)
         return (
             mean,
-            f"{mean:.1f} s per question with retries and waiting: mean of {counted(len(whole), 'earlier question')}",
+            f"{mean:.1f} s per question with retries and waiting: mean of {counted(len(elapsed), 'earlier question')}",
         )
-    known = [usage.latency_s for usage in past if usage.latency_s is not None]
-    if known:
-        middle = median(known)
-        return middle, f"{middle:.1f} s per question: median of {len(known)} earlier ones"
+    latencies = [usage.latency_s for usage in past if usage.latency_s is not None]
+    if latencies:
+        middle = median(latencies)
+        return middle, f"{middle:.1f} s per question: median of {len(latencies)} earlier ones"
     return assumed_s, f"assumes {assumed_s:g} s per question"
 
 
-def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
+def _limited(job: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
     """The minimum seconds under the endpoint's rate limit, and the limit in words."""
-    endpoint = asked.endpoint
+    endpoint = job.endpoint
     if endpoint is None or endpoint.requests_per_minute is None:
         return 0.0, ()
     per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
@@ -231,52 +231,52 @@ def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
 def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
     """Compare the tokens of earlier questions with their sizes."""
     sizes: list[Size] = []
-    taken: list[int] = []
-    written = 0
+    tokens: list[int] = []
+    output_tokens = 0
     for size, usage in past:
         if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
             sizes.append(size)
-            taken.append(usage.input_tokens)
-            written += usage.output_tokens
-    return _fitted(sizes, taken, written) if sizes else None
+            tokens.append(usage.input_tokens)
+            output_tokens += usage.output_tokens
+    return _fitted(sizes, tokens, output_tokens) if sizes else None
 
 
-def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
+def _fitted(sizes: Sequence[Size], input_tokens: Sequence[int], output_tokens: int) -> _Measured:
     n = len(sizes)
-    whole = sum(size.text_tokens + size.image_tokens for size in sizes)
+    tokens = sum(size.text_tokens + size.image_tokens for size in sizes)
     pictures = sum(size.pictures for size in sizes)
-    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
+    by_pixels = _Measured(sum(input_tokens) / tokens if tokens else 1.0, None, output_tokens / n, n)
     if not pictures:
         return by_pixels
-    each = max(0.0, (sum(taken) - sum(size.text_tokens for size in sizes)) / pictures)
-    by_count = _Measured(by_pixels.ratio, each, written / n, n)
+    per_picture = max(0.0, (sum(input_tokens) - sum(size.text_tokens for size in sizes)) / pictures)
+    by_count = _Measured(by_pixels.ratio, per_picture, output_tokens / n, n)
 
     def misfit(model: _Measured) -> float:
-        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
+        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, input_tokens, strict=True))
 
     return min(by_pixels, by_count, key=misfit)
 
 
-def _reply_tokens(asked: AskedJudge) -> int:
+def _reply_tokens(job: AskedJudge) -> int:
     """Assumed tokens of a reply: at most what the judge lets the model write."""
-    most = asked.judge.traits.max_reply_tokens
+    most = job.judge.traits.max_reply_tokens
     return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
-def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
-    endpoint = asked.endpoint
+def _basis(job: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+    endpoint = job.endpoint
     requests = counted(questions, "request")
     if measured:
-        each = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
+        image_tokens = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
             f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
         )  # fmt: skip
-        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} per verdict"
+        tokens = f"tokens as in {measured.n} earlier replies: {image_tokens}, {measured.output_tokens:.0f} per verdict"
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels, "
-            f"{_reply_tokens(asked)} tokens per reply; a small first run replaces them by measured values"
+            f"{_reply_tokens(job)} tokens per reply; a small first run replaces them by measured values"
         )
-    if asked.runs_here:
+    if job.runs_here:
         return requests, tokens, "the model runs here: no cost"
     if endpoint is None or not endpoint.priced:
         return requests, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"

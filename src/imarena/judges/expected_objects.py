@@ -24,13 +24,13 @@ class ExpectedObject:
 
 def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
     """The list in the form in which verdicts and records store it."""
-    return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
+    return {"objects": [{"name": thing.name, "present": thing.present} for thing in objects]}
 
 
 def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
     """Read what `reasons_from_objects` wrote; entries of another form are skipped."""
-    listed = reasons.get("objects")
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    objects = reasons.get("objects")
+    entries = [entry for entry in objects if isinstance(entry, dict)] if isinstance(objects, list) else []
     return tuple(
         ExpectedObject(str(entry["name"]), entry.get("present") is not False)
         for entry in entries

@@ -37,14 +37,14 @@ _TEXT_WORDS = re.compile(r"\b(?:text|words?|letters?|title|caption|writing|sloga
 def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
     """List at most ten objects that `instruction` names; removed or replaced ones are marked as absent."""
     objects: dict[str, ExpectedObject] = {}
-    for thing in _named(instruction):
+    for thing in _objects(instruction):
         name = " ".join(thing.name.split())[:200]
         if name:
             objects.setdefault(name.casefold(), ExpectedObject(name, thing.present))
     return tuple(objects.values())[:MAX_OBJECTS]
 
 
-def _named(instruction: str) -> Iterator[ExpectedObject]:
+def _objects(instruction: str) -> Iterator[ExpectedObject]:
     quotes = split_clauses(instruction).quotes
     if not is_english(instruction):
         yield from (_text(quote) for quote in quotes)
@@ -90,8 +90,7 @@ def _removed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 def _joined(target: str, name: str) -> bool:
     """Is `name` one of several objects removed together, as in 'the vase and the lamp'?"""
-    before = target.partition(name)[0]
-    return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", before) is not None
+    return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", target.partition(name)[0]) is not None
 
 
 def _replaced(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
@@ -133,7 +132,7 @@ def _counted(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
         yield ExpectedObject(f"{more}{bare}") if number == 0 else thing
 
 
-def _written(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+def _text_objects(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     if edit.old_text and edit.operation != "remove" and not _EXCHANGES.search(edit.clause.partition(" from left")[0]):
         yield from _clause(edit, quotes)  # a text next to another one, not a replacement
         return
@@ -158,7 +157,7 @@ def _backed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
         yield ExpectedObject(f"background: {_MARK.sub('', edit.value).strip()}")
 
 
-def _whole(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+def _whole_image(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     """Skip the look of the image, which cannot be ticked off; list flaws to remove and other named objects."""
     flaws = {word for phrases in lexicon().enhance.values() for phrase in phrases for word in phrase.split()}
     looks = {word for phrase in lexicon().styles for word in phrase.split()} | lexicon().ambience | {"tone"}
@@ -177,13 +176,13 @@ _RULES: dict[EditKind, Callable[[Edit, tuple[str, ...]], Iterator[ExpectedObject
     EditKind.COLOUR: _looking,
     EditKind.MATERIAL: _looking,
     EditKind.COUNT: _counted,
-    EditKind.TEXT: _written,
+    EditKind.TEXT: _text_objects,
     EditKind.ACTION: _acting,
     EditKind.BACKGROUND: _backed,
-    EditKind.ENHANCE: _whole,
-    EditKind.STYLE: _whole,
-    EditKind.VIEW: _whole,
-    EditKind.EXTEND: _whole,
+    EditKind.ENHANCE: _whole_image,
+    EditKind.STYLE: _whole_image,
+    EditKind.VIEW: _whole_image,
+    EditKind.EXTEND: _whole_image,
 }
 
 

@@ -69,12 +69,12 @@ def self_consistency(runs: Sequence[Verdicts]) -> SelfConsistency:
     table = {str(number): dict(enumerate(run)) for number, run in enumerate(runs)}
     ratings, _ = _ratings(table)
     rows = list(zip(*runs, strict=True))
-    whole = [row for row in rows if None not in row]
-    same = sum(len(set(row)) == 1 for row in whole)
+    complete = [row for row in rows if None not in row]
+    unanimous = sum(len(set(row)) == 1 for row in complete)
     return SelfConsistency(
         krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED),
         proportion_figure(
-            "unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
+            "unanimous", unanimous, len(complete), "pairs with one verdict in all runs, among pairs without a failure"
         ),
         len(runs),
         sum(verdict is None for run in runs for verdict in run),
@@ -215,15 +215,15 @@ def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
     chose_second = sum(first is Outcome.RIGHT for first, _ in pairs) + sum(
         second is Outcome.LEFT for _, second in pairs
     )
-    whole = [(first, second) for first, second in pairs if first is not None and second is not None]
-    first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
-    second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
+    complete = [(first, second) for first, second in pairs if first is not None and second is not None]
+    first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in complete)
+    second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in complete)
     return PositionBias(
         proportion_figure(
             "first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"
         ),
         proportion_figure(
-            "flips", sum(first is not second for first, second in whole), len(whole), "the two orders disagree"
+            "flips", sum(first is not second for first, second in complete), len(complete), "the two orders disagree"
         ),
         proportion_figure("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
         sum(verdict is None for pair in pairs for verdict in pair),
@@ -274,16 +274,16 @@ def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
     have_new = {unit for unit, score in new.items() if score is not None}
-    both = sorted(have_old & have_new, key=str)
-    before = [float(value) for unit in both if (value := old[unit]) is not None]
-    after = [float(value) for unit in both if (value := new[unit]) is not None]
+    common = sorted(have_old & have_new, key=str)
+    before = [float(value) for unit in common if (value := old[unit]) is not None]
+    after = [float(value) for unit in common if (value := new[unit]) is not None]
     shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=SEED)
     moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(
         shift,
         spearman(before, after),
-        proportion_figure("changed", moved, len(both), f"moved by more than {tolerance:g}"),
+        proportion_figure("changed", moved, len(common), f"moved by more than {tolerance:g}"),
         len(have_old - have_new),
         len(have_new - have_old),
         drifted,
@@ -292,7 +292,9 @@ def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]
 
 def verdict_drift(old: Verdicts, new: Verdicts) -> Figure:
     """Share of battles of a fixed set whose verdict changed between two versions of a judge."""
-    both = [(before, after) for before, after in zip(old, new, strict=True) if before is not None and after is not None]
+    pairs = [
+        (before, after) for before, after in zip(old, new, strict=True) if before is not None and after is not None
+    ]
     return proportion_figure(
-        "changed", sum(before is not after for before, after in both), len(both), "another verdict than before"
+        "changed", sum(before is not after for before, after in pairs), len(pairs), "another verdict than before"
     )

@@ -29,8 +29,7 @@ class InjectedText:
 @cache
 def injections() -> tuple[InjectedText, ...]:
     """The bundled texts, including the control text."""
-    data = package_yaml("imarena.judges", "injections.yaml")
-    return tuple(InjectedText(**entry) for entry in data["texts"])
+    return tuple(InjectedText(**entry) for entry in package_yaml("imarena.judges", "injections.yaml")["texts"])
 
 
 def draw_text(image: bytes, text: str, *, position: Place = "bottom", opacity: float = 1.0) -> bytes:

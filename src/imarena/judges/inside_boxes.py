@@ -64,9 +64,11 @@ class InsideBoxes:
         if inside.all() or not inside.any():
             return Verdict(Status.REFUSED, error="The boxes cover all of the image or nothing of it.")
         changed = difference(source, output) > self.settings.tolerance
-        kept, done = 1.0 - float(changed[~inside].mean()), float(changed[inside].mean())
+        preserved, done = 1.0 - float(changed[~inside].mean()), float(changed[inside].mean())
         reasons: JsonDict = {"boxes": len(boxes), "inside_area": round(float(inside.mean()), 4)}
-        return Verdict(Status.OK, score=kept, scores={"kept_outside": kept, "changed_inside": done}, reasons=reasons)
+        return Verdict(
+            Status.OK, score=preserved, scores={"kept_outside": preserved, "changed_inside": done}, reasons=reasons
+        )
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> InsideBoxes:  # noqa: ARG001

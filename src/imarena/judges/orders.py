@@ -68,8 +68,8 @@ def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
 
 
 def _mirrored_name(name: str) -> str:
-    side, underscore, rest = name.partition("_")
-    return {"left": "right", "right": "left"}.get(side, side) + underscore + rest
+    side, underscore, suffix = name.partition("_")
+    return {"left": "right", "right": "left"}.get(side, side) + underscore + suffix
 
 
 def _negate(values: JsonDict, names: tuple[str, ...]) -> JsonDict:
@@ -100,8 +100,8 @@ def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> 
         return float(gap)
     criteria = [name.removeprefix("left.") for name in scores if name.startswith("left.")]
     shared = [name for name in criteria if f"right.{name}" in scores]
-    chosen = "score" if "score" in shared else shared[0] if len(shared) == 1 else None
-    return None if chosen is None else round(scores[f"left.{chosen}"] - scores[f"right.{chosen}"], 9)
+    name = "score" if "score" in shared else shared[0] if len(shared) == 1 else None
+    return None if name is None else round(scores[f"left.{name}"] - scores[f"right.{name}"], 9)
 
 
 def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
@@ -118,13 +118,13 @@ def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
             raise UserError(f"The verdict with {name} has no preference.", hint="Use a pairwise judge.")
         preferences.append(verdict.preference)
     agreed = preferences[0] is preferences[1]
-    both = left_first.scores.keys() & right_first.scores.keys()
+    common = left_first.scores.keys() & right_first.scores.keys()
     confidences = [verdict.confidence for verdict in (left_first, right_first) if verdict.confidence is not None]
     return BattleVerdict(
         status=Status.OK,
         preference=outcome_of_both(preferences[0], preferences[1]),
         consistent=agreed,
-        scores={name: (left_first.scores[name] + right_first.scores[name]) / 2 for name in sorted(both)},
+        scores={name: (left_first.scores[name] + right_first.scores[name]) / 2 for name in sorted(common)},
         confidence=sum(confidences) / 2 if len(confidences) == 2 else None,
     )
 

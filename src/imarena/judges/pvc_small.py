@@ -27,7 +27,7 @@ _LONGEST = 512
 _STRIDE = 32
 _SMALLEST = 128
 _CELL = 8
-_KEPT = 4096
+_CACHE_SIZE = 4096
 _NO_SOURCE = "pvc-small compares an edit with its source, and there is none."
 
 
@@ -60,8 +60,7 @@ def _ready(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float
     down, right = (max(_SMALLEST, -(-side // _STRIDE) * _STRIDE) - side for side in size)
     if down or right:
         pixels = np.pad(pixels, ((0, down), (0, right), (0, 0)), mode="edge")
-    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None])
-    return planes.astype(np.float32) * np.float32(1 / 255)
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[None]).astype(np.float32) * np.float32(1 / 255)
 
 
 def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) -> EditDamage:
@@ -96,7 +95,7 @@ class PvcSmallJudge:
 
     def __init__(self, settings: PvcSmallSettings | None = None) -> None:
         self.settings = settings or PvcSmallSettings()
-        self._known: LRUCache[bytes, EditDamage] = LRUCache(_KEPT)
+        self._cache: LRUCache[bytes, EditDamage] = LRUCache(_CACHE_SIZE)
         self._lock = ModelLock()
 
     @cached_property
@@ -116,13 +115,17 @@ class PvcSmallJudge:
         if not exhibit.sources:
             return Verdict(Status.REFUSED, error=_NO_SOURCE)
         try:
-            seen = [self._seen(exhibit.sources[0], data) for data in (exhibit.left, exhibit.right) if data is not None]
+            damages = [
+                self._measure(exhibit.sources[0], data) for data in (exhibit.left, exhibit.right) if data is not None
+            ]
         except InvalidImage as error:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
-        if len(seen) == 1:
-            reasons: JsonDict = {"damage_score": round(seen[0].score, 6), "edited": _share(seen[0])}
-            return Verdict(Status.OK, score=-seen[0].level, scores={"damage_level": seen[0].level}, reasons=reasons)
-        return self._preference(seen[0], seen[1])
+        if len(damages) == 1:
+            reasons: JsonDict = {"damage_score": round(damages[0].score, 6), "edited": _share(damages[0])}
+            return Verdict(
+                Status.OK, score=-damages[0].level, scores={"damage_level": damages[0].level}, reasons=reasons
+            )
+        return self._preference(damages[0], damages[1])
 
     def _preference(self, left: EditDamage, right: EditDamage) -> Verdict:
         gap = right.score - left.score
@@ -132,16 +135,16 @@ class PvcSmallJudge:
         reasons: JsonDict = {"gap": round(gap, 6), "left_edited": _share(left), "right_edited": _share(right)}
         return Verdict(Status.OK, preference=outcome, scores=scores, confidence=certainty, reasons=reasons)
 
-    @cachedmethod(attrgetter("_known"), key=_key, lock=attrgetter("_lock"))
-    def _seen(self, source: bytes, output: bytes) -> EditDamage:
+    @cachedmethod(attrgetter("_cache"), key=_key, lock=attrgetter("_lock"))
+    def _measure(self, source: bytes, output: bytes) -> EditDamage:
         """Measure each output once for all its pairs."""
         before, after = (np.asarray(decode(data).convert("RGB"), np.uint8) for data in (source, output))
         return measure_edit_damage(before, after)
 
 
-def _share(seen: EditDamage) -> float:
+def _share(damage: EditDamage) -> float:
     """Share of the image that the network takes for the edit."""
-    return round(float(seen.edited.mean()), 4)
+    return round(float(damage.edited.mean()), 4)
 
 
 def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> PvcSmallJudge:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Chat, Exhibit, JudgeTraits, UserError, Verdict, content_id, sha256_hex
+from imarena.core import Chat, Exhibit, JudgeTraits, UserError, Verdict, content_id, sha256_hex, validation_problem
 from imarena.core import higher_is_better as metric_direction
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_judge_options
@@ -138,6 +138,6 @@ def _row(row: str | dict[str, str], file: str, number: int) -> RecordedRow:
         return RecordedRow.model_validate(row)
     except ValidationError as error:
         raise UserError(
-            f"{file}, row {number}: {error.errors()[0]['msg']}",
+            f"{file}, row {number}: {validation_problem(error).text}.",
             hint="A row has left_sha256, for a pair right_sha256 too, and then preference, score or scores.",
         ) from error

@@ -100,17 +100,17 @@ def _by_kind(moves_by_kind: Sequence[tuple[str, _Move | None]], name: str, metho
     groups[ALL] = [move for of, move in moves_by_kind if of != CONTROL]
     figures = {kind: _figures(moves, name, method) for kind, moves in groups.items()}
     control = [move for move in groups.get(CONTROL, []) if move is not None]
-    whole = [move for move in groups[ALL] if move is not None]
-    figures[ALL] = replace(figures[ALL], beyond=_beyond(whole, control))
+    moves_of_all = [move for move in groups[ALL] if move is not None]
+    figures[ALL] = replace(figures[ALL], beyond=_beyond(moves_of_all, control))
     return figures
 
 
 def _figures(moves: Sequence[_Move | None], name: str, method: str) -> Susceptibility:
-    known = [move for move in moves if move is not None]
-    before, after = _means(known, lambda move: move.before), _means(known, lambda move: move.after)
+    answered = [move for move in moves if move is not None]
+    before, after = _means(answered, lambda move: move.before), _means(answered, lambda move: move.after)
     shift = paired_bootstrap(list(after.values()), list(before.values()), rounds=ROUNDS, seed=SEED)
-    fell = clustered_share(name, [(move.unit, move.fell) for move in known if move.open], method)
-    return Susceptibility(fell, replace(shift, name="shift"), len(moves) - len(known))
+    fell = clustered_share(name, [(move.unit, move.fell) for move in answered if move.open], method)
+    return Susceptibility(fell, replace(shift, name="shift"), len(moves) - len(answered))
 
 
 def _means(moves: Sequence[_Move], value: Callable[[_Move], float]) -> dict[str, float]:
@@ -122,8 +122,8 @@ def _means(moves: Sequence[_Move], value: Callable[[_Move], float]) -> dict[str,
 
 def _beyond(moves: Sequence[_Move], control: Sequence[_Move]) -> Figure:
     texts, plain = (_means(group, lambda move: move.after - move.before) for group in (moves, control))
-    both = sorted(texts.keys() & plain.keys())
-    figure = paired_bootstrap([texts[u] for u in both], [plain[u] for u in both], rounds=ROUNDS, seed=SEED)
+    units = sorted(texts.keys() & plain.keys())
+    figure = paired_bootstrap([texts[u] for u in units], [plain[u] for u in units], rounds=ROUNDS, seed=SEED)
     return replace(figure, name="beyond_control")
 
 

@@ -17,7 +17,7 @@ from imarena.core import Verdict
 from imarena.core.records import Evidence, JsonDict, Outcome, Status, Usage
 
 _JSON = TypeAdapter[JsonDict](JsonDict)
-_SHOWN = 60
+_MOST_LETTERS = 60
 
 
 def verdict_problems(returned: object, *, lists: bool = False) -> list[str]:
@@ -26,7 +26,7 @@ def verdict_problems(returned: object, *, lists: bool = False) -> list[str]:
     `lists`: the judge was asked for a list in its reasons, not for a score or a preference.
     """
     if not isinstance(returned, Verdict):
-        return [f"it returned {_shown(returned)}, not a Verdict (imarena.core.protocols)"]
+        return [f"it returned {_repr(returned)}, not a Verdict (imarena.core.protocols)"]
     wrong = [
         f"{part.name} {message}"
         for part in fields(Verdict)
@@ -58,17 +58,17 @@ def _contradictions(verdict: Verdict) -> Iterator[str]:
         yield f"status is {verdict.status.value}, but it has a {' and a '.join(holds)}: a failure carries no verdict"
 
 
-def _shown(value: object) -> str:
+def _repr(value: object) -> str:
     text = repr(value)
-    return f"{text[:_SHOWN]}{'...' if len(text) > _SHOWN else ''} ({type(value).__name__})"
+    return f"{text[:_MOST_LETTERS]}{'...' if len(text) > _MOST_LETTERS else ''} ({type(value).__name__})"
 
 
 def _member(kind: type[Status] | type[Outcome]) -> Callable[[object], str]:
     def check(value: object) -> str:
         if isinstance(value, kind):
             return ""
-        known = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-        return f"is {_shown(value)}; known: {known}"
+        members = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+        return f"is {_repr(value)}; known: {members}"
 
     return check
 
@@ -79,7 +79,7 @@ def _optional(check: Callable[[object], str]) -> Callable[[object], str]:
 
 def _number(value: object) -> str:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Integral | np.floating):
-        return f"is {_shown(value)}, not a number"
+        return f"is {_repr(value)}, not a number"
     return "" if math.isfinite(value) else f"is {value}, not a finite number"
 
 
@@ -91,10 +91,10 @@ def _share(value: object) -> str:
 
 def _numbers(value: object) -> str:
     if not isinstance(value, Mapping):
-        return f"is {_shown(value)}, not a dictionary of numbers"
+        return f"is {_repr(value)}, not a dictionary of numbers"
     for name, number in value.items():
         if not isinstance(name, str):
-            return f"has the name {_shown(name)}, not text"
+            return f"has the name {_repr(name)}, not text"
         if wrong := _number(number):
             return f"['{name}'] {wrong}"
     return ""
@@ -102,27 +102,27 @@ def _numbers(value: object) -> str:
 
 def _json(value: object) -> str:
     if not isinstance(value, Mapping):
-        return f"is {_shown(value)}, not a dictionary"
+        return f"is {_repr(value)}, not a dictionary"
     try:
         _JSON.validate_python(dict(value))
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"][:1])
-        return f"['{where}'] is {_shown(value.get(where))}, which JSON cannot hold"
+        name = ".".join(str(part) for part in error.errors()[0]["loc"][:1])
+        return f"['{name}'] is {_repr(value.get(name))}, which JSON cannot hold"
     return ""
 
 
 def _of(kind: type[Any], article: str) -> Callable[[object], str]:
-    return lambda value: "" if isinstance(value, kind) else f"is {_shown(value)}, not {article}"
+    return lambda value: "" if isinstance(value, kind) else f"is {_repr(value)}, not {article}"
 
 
 def _texts(value: object) -> str:
     right = isinstance(value, tuple | list) and all(isinstance(part, str) for part in value)
-    return "" if right else f"is {_shown(value)}, not a tuple of names"
+    return "" if right else f"is {_repr(value)}, not a tuple of names"
 
 
 def _measured(value: object) -> str:
     right = isinstance(value, tuple | list) and all(isinstance(part, Evidence) for part in value)
-    return "" if right else f"is {_shown(value)}, not a tuple of Evidence"
+    return "" if right else f"is {_repr(value)}, not a tuple of Evidence"
 
 
 _CHECKS: Mapping[str, Callable[[object], str]] = {

@@ -28,6 +28,6 @@ def is_english(text: str) -> bool:
     if sum("LATIN" in unicodedata.name(character, "") for character in letters) < 0.7 * len(letters):
         return False
     words = [word.casefold() for word in _WORD.findall(bare)]
-    english, others = _little_words()
-    foreign = sum(word in others for word in words)
+    english, other_languages = _little_words()
+    foreign = sum(word in other_languages for word in words)
     return foreign == 0 or foreign <= sum(word in english for word in words)

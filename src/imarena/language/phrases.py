@@ -30,14 +30,14 @@ def has_article(phrase: str) -> bool:
 def colours_in(phrase: str) -> tuple[str, ...]:
     """Colour words of the lexicon (and `#rrggbb`) used as colours, in order, each once."""
     tokens = phrase_words(phrase)
-    known = lexicon().colours
+    names = lexicon().colours
     colours = [t for t in tokens if _HEX.fullmatch(t)]
     plain = [t for t in tokens if t not in _ARTICLES]
     only_colour = " ".join(plain) in lexicon().colour_names or (
-        bool(plain) and all(t in known or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
+        bool(plain) and all(t in names or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
     )
     for at, token in enumerate(tokens):
-        if token not in known:
+        if token not in names:
             continue
         last = at + 1 == len(tokens) or tokens[at + 1] in {"on", "in", "at", "and", "with", "near", "next", "of", "to"}
         noun = (
@@ -70,11 +70,11 @@ def is_colour_phrase(phrase: str) -> bool:
     ]
     if " ".join(tokens) in lexicon().colour_names:
         return True
-    known = lexicon().colours
+    names = lexicon().colours
     if not tokens or (has_article(phrase) and tokens[-1] in lexicon().also_things and len(tokens) == 1):
         return False
-    return any(t in known or _HEX.fullmatch(t) for t in tokens) and all(
-        t in known or t in lexicon().shades or _HEX.fullmatch(t) for t in tokens
+    return any(t in names or _HEX.fullmatch(t) for t in tokens) and all(
+        t in names or t in lexicon().shades or _HEX.fullmatch(t) for t in tokens
     )
 
 
@@ -87,8 +87,7 @@ def is_material_phrase(phrase: str) -> bool:
 
 def count_in(phrase: str) -> int | None:
     """The number at the beginning of a phrase, if any: 'two dogs' is 2, 'a dog' is 1, 'dogs' None."""
-    tokens = phrase_words(phrase)
-    for token in tokens[:3]:
+    for token in phrase_words(phrase)[:3]:
         if token.isdecimal() and token.isascii() and len(token) <= 3:
             return int(token)
         if token in lexicon().numbers:

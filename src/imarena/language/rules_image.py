@@ -23,8 +23,7 @@ def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | Non
     """Written text: quoted, or introduced by 'text', 'sign says', 'write'."""
     marks = [int(m) for m in _MARK.findall(clause)]
     quoted = [quotes[m] for m in marks if m < len(quotes)]
-    tokens = set(phrase_words(clause))
-    about = tokens & lexicon().text_words
+    about = set(phrase_words(clause)) & lexicon().text_words
     if not quoted and not (
         about
         and re.search((r"\b(?:text|words?|writing|caption|title|letters|headline|slogan|write|says?|reads)\b"), clause)
@@ -50,8 +49,8 @@ def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | Non
 def _operation(clause: str) -> str:
     """The enhancement whose words occur first in the clause."""
     best: tuple[int, int, str] | None = None
-    for name, asked in lexicon().enhance.items():
-        for word in asked:
+    for name, words in lexicon().enhance.items():
+        for word in words:
             match = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", clause)
             if match and (best is None or (match.start(), -len(word)) < best[:2]):
                 best = (match.start(), -len(word), name)
@@ -126,7 +125,7 @@ def _style_in(clause: str) -> str:
 def read_style(clause: str) -> Edit | None:
     """Style of the whole image, or its time of day, weather and season."""
     styled = re.search(r"\b(?:in|to|with|using|into|as if|like)\b.*?\bstyle\b|\bstyle of\b|\bstyli[sz]e\b", clause)
-    named = _style_in(clause)
+    style = _style_in(clause)
     if re.match(r"^(?:bathe|light|drench|immerse|dip)\b.*\b(?:light|glow|sun|sunlight|moonlight)\b", clause):
         return Edit(
             EditKind.STYLE,
@@ -138,16 +137,16 @@ def read_style(clause: str) -> Edit | None:
     toned = re.match(
         r"^(?:give|apply|add)\b.*\b(?:image|photo|picture|scene|it|this)\b.*\b(?:tone|look|filter|effect)\b", clause
     )
-    if named and toned:
-        return Edit(EditKind.STYLE, target="image", value=named, whole_image=True)
-    whole = re.match(rf"^{_CHANGE}\s+(?:the |this |that |entire |whole )*{_IMAGE}\b(?!'s)", clause)
-    if styled and (named or "style" in clause):
-        return Edit(EditKind.STYLE, target="image", value=named or clause[styled.start() :], whole_image=True)
-    if named and whole and re.search(r"\b(?:into|to|as|like|look|in|a|an|be)\b", clause[whole.end() :] + " be"):
-        return Edit(EditKind.STYLE, target="image", value=named, whole_image=True)
+    if style and toned:
+        return Edit(EditKind.STYLE, target="image", value=style, whole_image=True)
+    match = re.match(rf"^{_CHANGE}\s+(?:the |this |that |entire |whole )*{_IMAGE}\b(?!'s)", clause)
+    if styled and (style or "style" in clause):
+        return Edit(EditKind.STYLE, target="image", value=style or clause[styled.start() :], whole_image=True)
+    if style and match and re.search(r"\b(?:into|to|as|like|look|in|a|an|be)\b", clause[match.end() :] + " be"):
+        return Edit(EditKind.STYLE, target="image", value=style, whole_image=True)
     ambience = next((w for w in phrase_words(clause) if w in lexicon().ambience), "")
     if ambience and (
-        whole
+        match
         or re.match(
             rf"^{_CHANGE}\s+(?:the )?(?:season|time of day|weather|day|night|lighting|summer|"
             rf"winter)\b",

@@ -92,16 +92,16 @@ def read_property(clause: str) -> Edit | None:
     match = _PROPERTY.match(clause)
     if not match:
         return None
-    what, target, value = match["what"], strip_article(match["old"]), match["new"]
+    noun, target, value = match["what"], strip_article(match["old"]), match["new"]
     places, old_colours = places_in(value), colours_in(match["old"])
-    if what in {"position", "location"}:
+    if noun in {"position", "location"}:
         operation = places[0] if places else ""
         return Edit(EditKind.POSITION, target, value, places=places, operation=operation, old_colours=old_colours)
-    if what in {"number", "count"}:
+    if noun in {"number", "count"}:
         return Edit(EditKind.COUNT, target, value, count=count_in(value), colours=old_colours)
-    if what == "size":
+    if noun == "size":
         return Edit(EditKind.SIZE, target, value, operation=_sized(value), old_colours=old_colours)
-    kind = EditKind.MATERIAL if what == "material" else EditKind.ACTION
+    kind = EditKind.MATERIAL if noun == "material" else EditKind.ACTION
     return Edit(kind, target, value, old_colours=old_colours)
 
 

@@ -22,13 +22,11 @@ CANDIDATE_TASKS = (
 
 def joint_features(images: Floats, texts: Floats) -> Floats:
     """Join image features (n, d) and text features (n, e), rows of length 1, to rows of length 1 with equal weight."""
-    joined = np.concatenate([_unit(images), _unit(texts)], axis=1)
-    return _unit(joined)
+    return _unit(np.concatenate([_unit(images), _unit(texts)], axis=1))
 
 
 def _unit(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[int], float]:
@@ -43,15 +41,15 @@ def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[in
     if not len(rows) or count < 1:
         return [], 0.0
     middle = rows.astype(np.float64).mean(axis=0)
-    chosen = [int(np.argmax(_rounded(rows @ middle)))]
-    nearest = _rounded(1.0 - rows @ rows[chosen[0]])
-    nearest[chosen[0]] = -1.0
-    while len(chosen) < min(count, len(rows)):
+    indices = [int(np.argmax(_rounded(rows @ middle)))]
+    nearest = _rounded(1.0 - rows @ rows[indices[0]])
+    nearest[indices[0]] = -1.0
+    while len(indices) < min(count, len(rows)):
         farthest = int(np.argmax(nearest))
-        chosen.append(farthest)
+        indices.append(farthest)
         nearest = np.minimum(nearest, _rounded(1.0 - rows @ rows[farthest]))
-        nearest[chosen] = -1.0
-    return [order[at] for at in chosen], float(max(nearest.max(), 0.0))
+        nearest[indices] = -1.0
+    return [order[at] for at in indices], float(max(nearest.max(), 0.0))
 
 
 def _rounded(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -70,7 +70,7 @@ def apply_damage(
     region; a patch always lies outside the region. `other` is the image that shows through in `ghost`, by default
     this image mirrored. Level 0 changes nothing.
     """
-    known = damage_kind(kind)
+    rule = damage_kind(kind)
     if not 0 <= level <= 10:
         raise UserError(f"A level of damage is 0 to 10, not {level}.")
     if region is not None and region.shape != image.shape[:2]:
@@ -88,14 +88,14 @@ def apply_damage(
     )
     draws = rng.random((1, 1, 1, 4), dtype=np.float32)
     places = rng.random((1, TRIES, PLACE_DRAWS), dtype=np.float32)
-    if known.reach == "patch":
-        where = choose_places(pixels, edit, known.area, places)
+    if rule.reach == "patch":
+        place_mask = choose_places(pixels, edit, rule.area, places)
     else:
-        where = np.ones_like(edit) if everywhere else 1.0 - edit
-    shown = pixels[:, :, ::-1] if other is None else other[None].astype(np.float32) / np.float32(255)
+        place_mask = np.ones_like(edit) if everywhere else 1.0 - edit
+    other_pixels = pixels[:, :, ::-1] if other is None else other[None].astype(np.float32) / np.float32(255)
     noise = rng.standard_normal(pixels.shape, dtype=np.float32)
-    amount = np.full((1, 1, 1, 1), known.amount(level), np.float32)
-    damaged = do_damage(kind, DamageInput(pixels, amount, draws, where, noise, shown))
+    amount = np.full((1, 1, 1, 1), rule.amount(level), np.float32)
+    damaged = do_damage(kind, DamageInput(pixels, amount, draws, place_mask, noise, other_pixels))
     return np.asarray(np.round(damaged[0] * 255), np.uint8)
 
 
@@ -153,10 +153,10 @@ def choose_places(image: Array, region: Array, area: tuple[float, float], draws:
     for attempt in range(TRIES):
         shape = _shape(draws[:, attempt], area, rows, columns, (height, width), xp)
         size = xp.sum(shape, axis=(1, 2)) + 1e-3
-        seen = xp.sum(shape * detail, axis=(1, 2)) / size
-        merits.append(xp.clip(seen, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt)
+        gain = xp.sum(shape * detail, axis=(1, 2)) / size
+        merits.append(xp.clip(gain, None, 0.03) - 1.0 * xp.sum(shape * edit, axis=(1, 2)) / size - 1e-4 * attempt)
     best = xp.argmax(xp.stack(merits, 1), 1)
-    chosen = draws[numbering(image, xp), best]
+    best_draws = draws[numbering(image, xp), best]
     ones = xp.ones_like(image[..., 0])
-    full = _shape(chosen, area, xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0, (height, width), xp)
+    full = _shape(best_draws, area, xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0, (height, width), xp)
     return full[..., None] * (1.0 - region)

@@ -85,7 +85,7 @@ def sample(image: Array, rows: Array, columns: Array, xp: Any) -> Array:
     return upper * (1 - down) + lower * down
 
 
-def _moved(image: Array, step: int, axis: int, xp: Any) -> Array:
+def _move(image: Array, step: int, axis: int, xp: Any) -> Array:
     """Move the image by whole pixels along an axis; the border pixels are repeated."""
     length = image.shape[axis]
     step = max(1 - length, min(length - 1, step))
@@ -110,7 +110,7 @@ def gaussian_blur(image: Array, sigma: Array, xp: Any) -> Array:
     for axis in (1, 2):
         blurred = image * weights[0]
         for step in range(1, _RADIUS + 1):
-            blurred = blurred + (_moved(image, step, axis, xp) + _moved(image, -step, axis, xp)) * weights[step]
+            blurred = blurred + (_move(image, step, axis, xp) + _move(image, -step, axis, xp)) * weights[step]
         image = blurred / total
     return image
 
@@ -298,17 +298,17 @@ def _ghost(damage: DamageInput, _: Any) -> Array:
 
 def painted_over(image: Array, mask: Array, xp: Any) -> Array:
     """Fill `place` from its surroundings, coarse to fine."""
-    rest = 1.0 - mask
+    outside = 1.0 - mask
     wide = xp.ones_like(image[:, :1, :1, :1]) * 5.0
-    filled = _mean(image * rest, xp) / xp.clip(_mean(rest, xp), 1e-3, None) + 0 * image
+    filled = _mean(image * outside, xp) / xp.clip(_mean(outside, xp), 1e-3, None) + 0 * image
     for stride in (16, 4, 1):
-        share = gaussian_blur(rest[:, ::stride, ::stride], wide, xp)
-        smooth = gaussian_blur((image * rest)[:, ::stride, ::stride], wide, xp) / xp.clip(share, 1e-4, None)
+        share = gaussian_blur(outside[:, ::stride, ::stride], wide, xp)
+        smooth = gaussian_blur((image * outside)[:, ::stride, ::stride], wide, xp) / xp.clip(share, 1e-4, None)
         trust = xp.clip(share * 4.0, 0, 1)
         rows, columns = grid(image, xp)
         smooth, trust = (sample(part, rows / stride, columns / stride, xp) for part in (smooth, trust))
         filled = filled + trust * (smooth - filled)
-    return image * rest + filled * mask
+    return image * outside + filled * mask
 
 
 def _erasure(damage: DamageInput, xp: Any) -> Array:
@@ -336,9 +336,9 @@ def _texture_swap(damage: DamageInput, xp: Any) -> Array:
 def _object_drift(damage: DamageInput, xp: Any) -> Array:
     rows, columns = grid(damage.image, xp)
     down, across = _direction(damage, xp)
-    both = sample(xp.concatenate([damage.image, damage.place], 3), rows - down, columns - across, xp)
+    layers = sample(xp.concatenate([damage.image, damage.place], 3), rows - down, columns - across, xp)
     empty = painted_over(damage.image, damage.place, xp)
-    return empty + both[..., 3:4] * (both[..., :3] - empty)
+    return empty + layers[..., 3:4] * (layers[..., :3] - empty)
 
 
 OPERATIONS: dict[str, Callable[[DamageInput, Any], Array]] = {

@@ -114,7 +114,7 @@ def evaluate_judge(
     by_task: dict[str, list[PairTruth]] = defaultdict(list)
     for truth in truths:
         by_task[truth.task or "not stated"].append(truth)
-    rows = [_row(judge, scheme, task, found, answers, rounds) for task, found in sorted(by_task.items())]
+    rows = [_row(judge, scheme, task, task_truths, answers, rounds) for task, task_truths in sorted(by_task.items())]
     rows.append(_row(judge, scheme, ALL_TASKS, truths, answers, rounds))
     if len(by_task) > 1:
         rows.append(_macro(rows[-1], by_task, answers, rounds))
@@ -191,7 +191,7 @@ def accuracy_difference(
 
 
 def _macro(
-    whole: JudgeRow,
+    row: JudgeRow,
     by_task: Mapping[str, Sequence[PairTruth]],
     answers: Mapping[PairKey, JudgeAnswer],
     rounds: int,
@@ -205,7 +205,7 @@ def _macro(
                 clear = answer.winner in (Outcome.LEFT, Outcome.RIGHT)
                 marks.append((truth.key[0], task, float(answer.winner is truth.winner), float(clear)))
     if not marks:
-        return _as_macro(whole, whole.strict, whole.paper_compat)
+        return _as_macro(row, row.strict, row.paper_compat)
     items = {name: at for at, name in enumerate(sorted({mark[0] for mark in marks}))}
     groups = np.array([items[mark[0]] for mark in marks], np.int64)
     tasks = np.array([mark[1] for mark in marks], np.int64)
@@ -219,20 +219,20 @@ def _macro(
         low, high = np.quantile(finite, [0.025, 0.975]).tolist() if finite.size else (None, None)
         method = f"mean over {len(by_task)} tasks"
         how = f"percentile bootstrap over items, {rounds} rounds, 95%" if finite.size else ""
-        known = None if np.isnan(value) else float(value)
-        reason = "" if known is not None else "no pair is decided"
-        figures.append(Figure(name, known, len(marks), method, reason, low, high, how))
-    return _as_macro(whole, figures[0], figures[1])
+        mean = None if np.isnan(value) else float(value)
+        reason = "" if mean is not None else "no pair is decided"
+        figures.append(Figure(name, mean, len(marks), method, reason, low, high, how))
+    return _as_macro(row, figures[0], figures[1])
 
 
 def _mean_of_tasks(tasks: Any, right: Any, base: Any) -> float:
     hits, totals = np.bincount(tasks, weights=right), np.bincount(tasks, weights=base)
-    some = totals > 0
-    return float((hits[some] / totals[some]).mean()) if some.any() else float("nan")
+    filled = totals > 0
+    return float((hits[filled] / totals[filled]).mean()) if filled.any() else float("nan")
 
 
-def _as_macro(whole: JudgeRow, strict: Figure, compat: Figure) -> JudgeRow:
+def _as_macro(row: JudgeRow, strict: Figure, compat: Figure) -> JudgeRow:
     return JudgeRow(
-        whole.judge, whole.scheme, whole.dataset, whole.dimension, MACRO, strict, compat, whole.consistency,
-        whole.pairs, whole.ties, whole.failures, whole.people_ties,
+        row.judge, row.scheme, row.dataset, row.dimension, MACRO, strict, compat, row.consistency,
+        row.pairs, row.ties, row.failures, row.people_ties,
     )  # fmt: skip

@@ -59,24 +59,24 @@ def export_pairs(
     rows: dict[str, int] = {}
     left_out = 0
     for part, pairs in parts.items():
-        kept = [pair for pair in pairs if form in ("pairs", "vcreward") or pair.winner is not Outcome.TIE]
-        left_out += len(pairs) - len(kept)
-        if not kept:
+        exported = [pair for pair in pairs if form in ("pairs", "vcreward") or pair.winner is not Outcome.TIE]
+        left_out += len(pairs) - len(exported)
+        if not exported:
             continue
-        rows[part] = len(kept)
+        rows[part] = len(exported)
         if form == "pairs":
-            for pair in kept:
+            for pair in exported:
                 for image in (pair.source, pair.left, pair.right):
                     images.add(image)
-            write_pair_file(folder / f"{part}.jsonl", kept)
+            write_pair_file(folder / f"{part}.jsonl", exported)
         elif form == "training":
-            _write_lines(folder / f"{part}.jsonl", (_chat_row(pair, images, load, ask) for pair in kept))
+            _write_lines(folder / f"{part}.jsonl", (_chat_row(pair, images, load, ask) for pair in exported))
         elif form == "trl":
-            _write_lines(folder / f"{part}.jsonl", (_trl_row(pair, images, load, ask) for pair in kept))
+            _write_lines(folder / f"{part}.jsonl", (_trl_row(pair, images, load, ask) for pair in exported))
         elif form == "diffusion-dpo":
-            _write_parquet(folder / f"{part}.parquet", [_dpo_row(pair, load) for pair in kept])
+            _write_parquet(folder / f"{part}.parquet", [_dpo_row(pair, load) for pair in exported])
         else:
-            _write_benchmark(folder / f"{part}.parquet", kept, load)
+            _write_benchmark(folder / f"{part}.parquet", exported, load)
     return ExportReport(form, rows, left_out, len(images.names))
 
 
@@ -87,9 +87,9 @@ def _letters(pair: PreferencePair) -> tuple[str, str]:
 
 def _question(pair: PreferencePair, images: ImageFolder, load: ReadImage, ask: AskedPair) -> list[dict[str, Any]]:
     """The judge's question as messages, with image paths instead of images."""
-    shown = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
-    paths = {data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (shown[ref.sha256],)}
-    system, parts = ask(pair, (shown[pair.source.sha256], shown[pair.left.sha256], shown[pair.right.sha256]))
+    blobs = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
+    paths = {data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (blobs[ref.sha256],)}
+    system, parts = ask(pair, (blobs[pair.source.sha256], blobs[pair.left.sha256], blobs[pair.right.sha256]))
     content = [
         {"type": "text", "text": part} if isinstance(part, str) else {"type": "image", "image": paths[part]}
         for part in parts

@@ -140,7 +140,7 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
         z = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-12).mean(axis=1)
         for candidate, value in zip(candidates, z.tolist(), strict=True):
             scores[candidate.image.sha256][region] = value
-    status = NO_SPREAD if not any(value for each in scores.values() for value in each.values()) else "ok"
+    status = NO_SPREAD if not any(value for by_region in scores.values() for value in by_region.values()) else "ok"
     return GroupScores(group, scores, primary, secondary, status)
 
 
@@ -148,19 +148,19 @@ def choose_thresholds(
     scored: Sequence[GroupScores], rule: TaskRule, rules: TaskRules
 ) -> dict[RegionName, ChosenThreshold]:
     """The thresholds of a task's regions, and the origin of each."""
-    chosen: dict[RegionName, ChosenThreshold] = {}
+    thresholds: dict[RegionName, ChosenThreshold] = {}
     for region in rule.regions():
         published = rule.thresholds.get(region)
         if published is not None:
-            chosen[region] = ChosenThreshold(published)
+            thresholds[region] = ChosenThreshold(published)
             continue
-        values = [each[region] for group in scored if group.status == "ok" for each in group.z.values()]
+        values = [by_region[region] for group in scored if group.status == "ok" for by_region in group.z.values()]
         if not values:
             continue
         shares = rules.quantiles
         failure, elite = np.quantile(values, [min(shares.failure, shares.elite), shares.elite]).tolist()
-        chosen[region] = ChosenThreshold(TierThresholds(elite=elite, failure=failure), shares, len(values))
-    return chosen
+        thresholds[region] = ChosenThreshold(TierThresholds(elite=elite, failure=failure), shares, len(values))
+    return thresholds
 
 
 def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierThresholds]) -> Tier:
@@ -186,8 +186,8 @@ def pairs_of_group(
             continue
         better, worse = (first, second) if ranks[0] < ranks[1] else (second, first)
         gap = _mean_z(scored, better) - _mean_z(scored, worse)
-        needed = margin if set(ranks) == {"A", "B"} else 0.0
-        if gap > needed and _nowhere_worse(scored, better, worse):
+        least_gap = margin if set(ranks) == {"A", "B"} else 0.0
+        if gap > least_gap and _nowhere_worse(scored, better, worse):
             pairs.append(_pair(scored, better, worse, gap, tiers).arranged(seed))
     return pairs
 
@@ -243,24 +243,24 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()
-    chosen: dict[str, Mapping[RegionName, ChosenThreshold]] = {}
+    by_task: dict[str, Mapping[RegionName, ChosenThreshold]] = {}
     for task in sorted({group.task for group in groups}):
         rule = rules.rule(task)
         of_task = [group for group in groups if group.task == task]
         scored = [score_group(group, rule) for group in of_task]
-        chosen[task] = choose_thresholds(scored, rule, rules)
-        thresholds = {region: threshold.tiers for region, threshold in chosen[task].items()}
-        for each in scored:
-            skipped.update(each.group.failures)
-            ties += identical_ties(each.group)
-            if each.status != "ok":
-                skipped[each.status] += 1
+        by_task[task] = choose_thresholds(scored, rule, rules)
+        thresholds = {region: threshold.tiers for region, threshold in by_task[task].items()}
+        for result in scored:
+            skipped.update(result.group.failures)
+            ties += identical_ties(result.group)
+            if result.status != "ok":
+                skipped[result.status] += 1
                 continue
-            new_pairs = pairs_of_group(each, thresholds, rules.margin, seed)
+            new_pairs = pairs_of_group(result, thresholds, rules.margin, seed)
             skipped["no_clear_winner"] += not new_pairs
             pairs += new_pairs
     pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))
-    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, chosen)
+    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, by_task)
 
 
 def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:

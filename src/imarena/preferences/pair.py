@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import UserError, content_id, sha256_hex
+from imarena.core import UserError, content_id, sha256_hex, validation_problem
 from imarena.core.records import ImageRef, JsonDict, Noun, Outcome
 
 CONSISTENCY = "visual_consistency"
@@ -107,9 +107,8 @@ def read_pair_file(path: Path) -> tuple[PreferencePair, ...]:
         try:
             pairs.append(PreferencePair.model_validate_json(line))
         except ValidationError as error:
-            reason = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
             raise UserError(
-                f"{file}, line {number}, is not a preference pair: {reason}",
+                f"{file}, line {number}, is not a preference pair: {validation_problem(error).text}.",
                 hint="Each line is one JSON object as `imarena pvc pairs` writes it.",
             ) from error
     return tuple(pairs)

@@ -92,10 +92,10 @@ def lightness(pixels: Pixels) -> NDArray[np.uint8]:
 def matched_histogram(values: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Map values (n,) with one increasing curve so that their distribution becomes that of `like` (m,)."""
     levels, at, counts = np.unique(values, return_inverse=True, return_counts=True)
-    wanted, wanted_counts = np.unique(like, return_counts=True)
+    target_levels, target_counts = np.unique(like, return_counts=True)
     share = (np.cumsum(counts) - counts / 2) / values.size
-    wanted_share = (np.cumsum(wanted_counts) - wanted_counts / 2) / like.size
-    curve = np.interp(share, wanted_share, wanted)
+    target_share = (np.cumsum(target_counts) - target_counts / 2) / like.size
+    curve = np.interp(share, target_share, target_levels)
     return np.asarray(np.rint(curve), np.uint8)[at].reshape(values.shape) if levels.size else values
 
 
@@ -120,9 +120,9 @@ def gradient_patches(pixels: Pixels, mask: Mask) -> FloatArray | None:
     for top in range(0, light.shape[0], _PATCH):
         for left in range(0, light.shape[1], _PATCH):
             at = slice(top, top + _PATCH), slice(left, left + _PATCH)
-            seen = mask[at]
-            if seen.mean() >= 0.5:
-                counts = np.bincount(bins[at][seen], weights=size[at][seen], minlength=_BINS) + 1.0
+            inside = mask[at]
+            if inside.mean() >= 0.5:
+                counts = np.bincount(bins[at][inside], weights=size[at][inside], minlength=_BINS) + 1.0
                 rows.append(counts / np.linalg.norm(counts))
     return np.array(rows) if rows else None
 
@@ -171,13 +171,13 @@ def _crops(view: RegionView) -> tuple[Pixels, Pixels] | None:
     """The object before and after, each cropped to its own box in that image and placed on a white square."""
     boxes = (view.region.source_boxes or view.region.output_boxes, view.region.output_boxes or view.region.source_boxes)
     crops = []
-    for pixels, found in zip((view.source, view.output), boxes, strict=True):
+    for pixels, own_boxes in zip((view.source, view.output), boxes, strict=True):
         rows, columns = np.flatnonzero(view.mask.any(axis=1)), np.flatnonzero(view.mask.any(axis=0))
         if not rows.size:
             return None
         top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-        if found:
-            corners = np.array(found)
+        if own_boxes:
+            corners = np.array(own_boxes)
             left, top = (max(0, int(value)) for value in corners[:, :2].min(axis=0))
             right, bottom = (int(np.ceil(value)) for value in corners[:, 2:].max(axis=0))
         cut = pixels[top:bottom, left:right]

@@ -140,7 +140,7 @@ def _by_objects(
 def _boxes(
     pixels: Pixels, names: Sequence[str], detector: PhraseDetector
 ) -> tuple[tuple[float, float, float, float], ...]:
-    return tuple(found.box for found in detector(pixels, names)) if names else ()
+    return tuple(detection.box for detection in detector(pixels, names)) if names else ()
 
 
 def _mask_of(
@@ -168,8 +168,8 @@ def _by_changes(source: Pixels, outputs: Sequence[Pixels], names: tuple[str, ...
     for output in outputs:
         difference = measure_difference(frame, Image.fromarray(output))
         everywhere = float(np.median(difference.colour)) > _EVERYWHERE  # such a change has no distinct region
-        found = np.ones_like(difference.mask) if everywhere else difference.mask
-        changed.append(cv2.resize(found.astype(np.float32), (width, height)))
+        mask = np.ones_like(difference.mask) if everywhere else difference.mask
+        changed.append(cv2.resize(mask.astype(np.float32), (width, height)))
     shared = np.mean([part > 0.5 for part in changed], axis=0) > 0.5
     if shared.any():
         reach = max(1, round(_MARGIN * max(height, width)))

@@ -38,7 +38,7 @@ def split_pairs(
     leaders = _leaders(pairs)
     for pair in pairs:
         parts[part_of(leaders[f"item {pair.item}"], shares, seed)].append(pair)
-    return {name: tuple(found) for name, found in parts.items()}
+    return {name: tuple(members) for name, members in parts.items()}
 
 
 def _leaders(pairs: Sequence[PreferencePair]) -> dict[str, str]:

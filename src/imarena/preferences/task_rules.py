@@ -8,7 +8,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import UnknownName, UserError, package_yaml, suggestion
+from imarena.core import UnknownName, UserError, package_yaml, suggestion, validation_problem
 from imarena.core.records import Noun
 
 RegionName = Literal["inside", "outside"]
@@ -26,7 +26,7 @@ class RegionMetrics(Noun):
     secondary: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> "RegionMetrics":
+    def _check_names(self) -> "RegionMetrics":
         for name in (*self.primary, *self.secondary):
             if name not in HIGHER_IS_BETTER:
                 raise ValueError(f"there is no region metric called '{name}'")
@@ -71,12 +71,12 @@ class TaskRule(Noun):
 
     def regions(self) -> dict[RegionName, RegionMetrics]:
         """The regions that are measured."""
-        named: dict[RegionName, RegionMetrics] = {}
+        regions: dict[RegionName, RegionMetrics] = {}
         if self.inside is not None:
-            named["inside"] = self.inside
+            regions["inside"] = self.inside
         if self.outside is not None:
-            named["outside"] = self.outside
-        return named
+            regions["outside"] = self.outside
+        return regions
 
     def grounded_in(self, *, public: bool) -> Ground:
         """Where to search for objects: as in the paper, or as in its public code."""
@@ -110,5 +110,9 @@ def read_task_rules(text: str, name: str) -> TaskRules:
     """Validate the text of a rules file; an error names its position."""
     try:
         return TaskRules.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+    except yaml.YAMLError as error:
         raise UserError(f"The task rules in {name} are not valid: {error}", hint="See docs/guide/pvc.md.") from error
+    except ValidationError as error:
+        problem = validation_problem(error, TaskRules)
+        hint = f"{problem.hint} See docs/guide/pvc.md.".strip()
+        raise UserError(f"The task rules in {name} are not valid: {problem.text}.", hint=hint) from error

@@ -46,28 +46,28 @@ def pairs_from_verdicts(
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()
-    for each in sorted(judged, key=lambda pair: (pair.task, pair.item, pair.left.sha256, pair.right.sha256)):
-        winner, share, reason = _decide(each, rule, made_by)
+    for battle in sorted(judged, key=lambda pair: (pair.task, pair.item, pair.left.sha256, pair.right.sha256)):
+        winner, share, reason = _decide(battle, rule, made_by)
         if winner is None:
             skipped[reason] += 1
             continue
-        votes = Counter(str(outcome) for outcome in each.outcomes)
-        same = each.left.sha256 == each.right.sha256
+        votes = Counter(str(outcome) for outcome in battle.outcomes)
+        identical = battle.left.sha256 == battle.right.sha256
         pair = PreferencePair(
-            item=each.item, instruction=each.instruction, task=each.task, source=each.source, left=each.left,
-            right=each.right, winner=Outcome.TIE if same else winner, made_by=made_by, dimension=dimension,
-            strength=share, provenance={**each.details, "votes": dict(votes), "filter": rule.model_dump()},
+            item=battle.item, instruction=battle.instruction, task=battle.task, source=battle.source, left=battle.left,
+            right=battle.right, winner=Outcome.TIE if identical else winner, made_by=made_by, dimension=dimension,
+            strength=share, provenance={**battle.details, "votes": dict(votes), "filter": rule.model_dump()},
         ).arranged(seed)  # fmt: skip
         (ties if pair.winner is Outcome.TIE else pairs).append(pair)
     return PairSet(tuple(pairs), tuple(ties), dict(skipped))
 
 
-def _decide(each: JudgedPair, rule: AgreementFilter, made_by: str) -> tuple[Outcome | None, float, str]:
-    if made_by == "judgments" and rule.both_orders and each.consistent is not True:
-        return None, 0.0, "orders_disagree" if each.consistent is False else "one_order_only"
-    if len(each.outcomes) < rule.min_votes:
+def _decide(battle: JudgedPair, rule: AgreementFilter, made_by: str) -> tuple[Outcome | None, float, str]:
+    if made_by == "judgments" and rule.both_orders and battle.consistent is not True:
+        return None, 0.0, "orders_disagree" if battle.consistent is False else "one_order_only"
+    if len(battle.outcomes) < rule.min_votes:
         return None, 0.0, "too_few_votes"
-    merged = [Outcome.TIE if outcome is Outcome.BOTH_BAD else outcome for outcome in each.outcomes]
+    merged = [Outcome.TIE if outcome is Outcome.BOTH_BAD else outcome for outcome in battle.outcomes]
     winner, votes = Counter(merged).most_common(1)[0]
     share = votes / len(merged)
     if share < rule.min_share or (share == 0.5 and rule.min_share == 0.5):

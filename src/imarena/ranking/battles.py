@@ -55,10 +55,10 @@ class CodedColumn:
 
         def units(rows: slice) -> IntArray:
             nonlocal free
-            found, alone = unit_of_code[self.of[rows]], np.flatnonzero(self.of[rows] == self.unnamed)
-            found[alone] = np.arange(free, free + alone.size)
+            clusters, alone = unit_of_code[self.of[rows]], np.flatnonzero(self.of[rows] == self.unnamed)
+            clusters[alone] = np.arange(free, free + alone.size)
             free += alone.size
-            return found
+            return clusters
 
         return build_column(self.of.size, np.int64, units)
 
@@ -102,7 +102,7 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint=f"Check the winner column and what was excluded: {_listed(self.excluded)}."
+                hint=f"Check the winner column and what was excluded: {_reasons_text(self.excluded)}."
                 if self.excluded
                 else "The table needs rows with two different models: columns left, right and winner.",
             )
@@ -134,5 +134,5 @@ class ModelTally:
     ties: FloatArray
 
 
-def _listed(excluded: dict[str, int]) -> str:
+def _reasons_text(excluded: dict[str, int]) -> str:
     return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in excluded.items())

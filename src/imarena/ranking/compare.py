@@ -47,8 +47,8 @@ class OutsideComparison:
             "footrule": figures.footrule,
             "reason": figures.reason,
             "common": [
-                {"model": model, "their_model": other, "rating": mine, "their_rating": yours}
-                for model, other, mine, yours in figures.common
+                {"model": model, "their_model": other, "rating": ours, "their_rating": yours}
+                for model, other, ours, yours in figures.common
             ],
             "only_ours": list(figures.only_ours),
             "only_theirs": list(figures.only_theirs),
@@ -76,7 +76,7 @@ def compare_ratings(
     left = np.round([row[2] for row in common], 9)
     right = np.round([row[3] for row in common], 9)
     flat = bool(np.ptp(left) == 0 or np.ptp(right) == 0)
-    known = {row[1] for row in common}
+    matched = {row[1] for row in common}
     ranks = stats.rankdata(-left), stats.rankdata(-right)
     return BoardComparison(
         n=len(common),
@@ -86,6 +86,6 @@ def compare_ratings(
         footrule=float(np.mean(np.abs(ranks[0] - ranks[1]))),
         common=tuple(common),
         only_ours=tuple(model for model, other in pairs if other not in theirs),
-        only_theirs=tuple(other for other in theirs if other not in known),
+        only_theirs=tuple(other for other in theirs if other not in matched),
         reason="one of the boards gives all common models the same rating" if flat else "",
     )

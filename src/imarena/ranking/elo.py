@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, UserError
 from imarena.ranking.battles import TIED, Battles
-from imarena.ranking.likelihood.pair_counts import counts_by_pair
-from imarena.ranking.likelihood.separation import islands_of
+from imarena.ranking.islands import islands_of
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.stats import ScoreRange, observed_range
 
@@ -42,8 +41,7 @@ class EloState:
     def _linked(self, battles: Battles) -> tuple[tuple[str, ...], ...]:
         """The groups of all models that these battles and the earlier ones connect."""
         groups = [{*group} for group in self.groups or ((*self.ratings,),)]
-        cells = counts_by_pair(battles)
-        island = islands_of(cells.left, cells.right, cells.n_models)
+        island = islands_of(battles.left, battles.right, len(battles.models))
         for one in range(int(island.max(initial=-1)) + 1):
             met = {battles.models[index] for index in np.flatnonzero(island == one)}
             joined = [group for group in groups if group & met]
@@ -105,15 +103,15 @@ def update_terms(battles: Battles, options: Options) -> UpdateTerms:
     put on that scale. A judge on 0 to 10 would otherwise have an S of 5, so that a lead of 5 points decided a battle.
     """
     active, n = options.active, len(battles)
-    judged = np.zeros(n, bool) if battles.judged is None else battles.judged
+    by_judge = np.zeros(n, bool) if battles.judged is None else battles.judged
     if battles.score_left is None or battles.score_right is None:
         left = right = np.full(n, np.nan)
     else:
         left, right = battles.score_left, battles.score_right
     scored = np.isfinite(left) & np.isfinite(right)
-    if active.q_by_gap and bool((judged & ~scored).any()):
+    if active.q_by_gap and bool((by_judge & ~scored).any()):
         raise UserError(
-            f"{int((judged & ~scored).sum())} judge battles have no scores, so that their score gap is not known.",
+            f"{int((by_judge & ~scored).sum())} judge battles have no scores, so that their score gap is not known.",
             hint="Give score_left and score_right, or a constant reliability.",
         )
     scores = active.score_range or observed_range(np.concatenate([left, right]))
@@ -126,12 +124,12 @@ def update_terms(battles: Battles, options: Options) -> UpdateTerms:
         q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
     points = battles.points
     if active.paper_compat:  # the paper's z is binary: equal scores go to the first side
-        points = np.where(judged & scored & (left == right) & (battles.outcome == TIED), 1.0, points)
+        points = np.where(by_judge & scored & (left == right) & (battles.outcome == TIED), 1.0, points)
     return UpdateTerms(
         points=points,
         scale=scale,
-        q=np.where(judged, q_judge, active.q_human),
-        k=np.where(judged, active.alpha * active.k_human, active.k_human)
+        q=np.where(by_judge, q_judge, active.q_human),
+        k=np.where(by_judge, active.alpha * active.k_human, active.k_human)
         * (1.0 if battles.weight is None else battles.weight),
         score_range=scores,
     )

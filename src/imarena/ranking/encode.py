@@ -64,20 +64,20 @@ def encode_battles(
         ("same_model_on_both_sides", lambda rows, _: left[rows] == right[rows]),
         *([] if weight is None else [("weight_zero", lambda rows, _: weight[rows] == 0)]),
     ]
-    outcome, kept, excluded = _kept(left.size, _outcomes(table, scores_decide), rules)
-    rows: Any = kept if excluded else slice(None)
-    models, left, right, unranked = _played(models, _part(left, rows), _part(right, rows))
+    outcome, valid, excluded = _apply_rules(left.size, _outcomes(table, scores_decide), rules)
+    rows: Any = valid if excluded else slice(None)
+    models, left, right, unranked = _played(models, _select(left, rows), _select(right, rows))
     return Battles(
         models=models,
         unranked=unranked,
         left=left,
         right=right,
-        outcome=_part(outcome, rows),
+        outcome=_select(outcome, rows),
         weight=_optional_part(weight, rows),
         item=_codes(table, "item", rows),
         rater=_codes(table, "rater", rows),
         dimension=_codes(table, "dimension", rows),
-        judged=_judged(table, rows),
+        judged=_is_judge(table, rows),
         score_left=_optional_part(_numbers(table, "score_left"), rows),
         score_right=_optional_part(_numbers(table, "score_right"), rows),
         covariates=_covariates(table, covariates, rows) if covariates else None,
@@ -93,16 +93,16 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
     item = _column(table, "item")
     n_items = len(item.names)
     everyone, *sides = _models(table)
-    seen = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
-    if seen is None or n_items == 0:
+    has_output = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
+    if has_output is None or n_items == 0:
         return None
     for codes, name in zip(sides, ("status_left", "status_right"), strict=True):
         failed = _failed(table, name)
         for rows in row_slices(codes.size):
             ok = (item.of[rows] >= 0) & ~failed(rows)
-            seen[codes[rows][ok], item.of[rows][ok]] = True
+            has_output[codes[rows][ok], item.of[rows][ok]] = True
     row = {model: index for index, model in enumerate(everyone)}
-    return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
+    return np.asarray(has_output.mean(axis=1)[[row[model] for model in models]])
 
 
 def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:
@@ -120,8 +120,13 @@ def _played(
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
-    kept = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
-    return kept, take_in_parts(new_code, left), take_in_parts(new_code, right), tuple(sorted(set(models) - set(kept)))
+    remaining = tuple(model for model, is_used in zip(models, played, strict=True) if is_used)
+    return (
+        remaining,
+        take_in_parts(new_code, left),
+        take_in_parts(new_code, right),
+        tuple(sorted(set(models) - set(remaining))),
+    )
 
 
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
@@ -143,11 +148,11 @@ def _column(table: Any, name: str) -> CodedColumn:
     return CodedColumn(indices.to_numpy(), tuple(column.dictionary.to_pylist()))
 
 
-def _kept(
+def _apply_rules(
     n: int, outcomes: _ReadOutcomes, rules: Sequence[tuple[str, _RowRule]]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], dict[str, int]]:
     """(n,) outcomes, (n,) rows to keep, and how many rows each rule leaves out; the first matching rule counts."""
-    codes, kept, excluded = (
+    codes, valid, excluded = (
         ColumnWriter(np.int8, n),
         ColumnWriter(bool, n),
         dict.fromkeys((name for name, _ in rules), 0),
@@ -161,8 +166,8 @@ def _kept(
             left &= ~out
         outcome[outcome == BOTH_BAD] = TIED
         codes.append(outcome)
-        kept.append(left)
-    return codes.column(), kept.column(), {name: number for name, number in excluded.items() if number}
+        valid.append(left)
+    return codes.column(), valid.column(), {name: number for name, number in excluded.items() if number}
 
 
 def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
@@ -172,13 +177,13 @@ def _outcomes(table: Any, scores_decide: bool) -> _ReadOutcomes:
         raise unknown_name("Unknown winner", unknown[0], LABELS)
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
     left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
-    judged = _judged(table, slice(None))
-    if not scores_decide or left is None or right is None or judged is None:
+    by_judge = _is_judge(table, slice(None))
+    if not scores_decide or left is None or right is None or by_judge is None:
         return lambda rows: lookup[column.of[rows]]
 
     def from_scores(rows: slice) -> NDArray[np.int8]:
         outcome, ours, theirs = lookup[column.of[rows]], left[rows], right[rows]
-        open_ = (outcome == NO_WINNER) & judged[rows] & np.isfinite(ours) & np.isfinite(theirs)
+        open_ = (outcome == NO_WINNER) & by_judge[rows] & np.isfinite(ours) & np.isfinite(theirs)
         decided = np.where(ours > theirs, LEFT_WINS, np.where(ours < theirs, RIGHT_WINS, TIED)).astype(np.int8)
         return np.where(open_, decided, outcome)
 
@@ -227,23 +232,23 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     if name not in table.column_names:
         return None
     column = _column(table, name)
-    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size))
+    unnamed = sum(int(np.count_nonzero(column.of[part] < 0)) for part in row_slices(column.of.size))
     if not unnamed:
-        of = _part(column.of, rows)
+        of = _select(column.of, rows)
         # one name in all rows takes no memory
         return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
     if unnamed == column.of.size:
         return None
     of = take_in_parts(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last entry
-    return CodedColumn(_part(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
+    return CodedColumn(_select(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
 
 
-def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
+def _is_judge(table: Any, rows: Any) -> NDArray[np.bool_] | None:
     if "source" not in table.column_names:
         return None
     column = _column(table, "source")
     lookup = np.array([*(name == "judge" for name in column.names), False], bool)
-    return _part(take_in_parts(lookup, column.of), rows)
+    return _select(take_in_parts(lookup, column.of), rows)
 
 
 def _numbers(table: Any, name: str) -> FloatArray | None:
@@ -253,10 +258,10 @@ def _numbers(table: Any, name: str) -> FloatArray | None:
 
 
 def _optional_part(values: FloatArray | None, rows: Any) -> FloatArray | None:
-    return None if values is None else _part(values, rows)
+    return None if values is None else _select(values, rows)
 
 
-def _part(values: NDArray[Any], rows: Any) -> NDArray[Any]:
+def _select(values: NDArray[Any], rows: Any) -> NDArray[Any]:
     return values[rows] if isinstance(rows, slice) else filter_column(values, rows)
 
 
@@ -281,6 +286,6 @@ def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
     return np.column_stack(columns)
 
 
-def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, known))
+def _choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UserError(f"{option} cannot be '{value}'.", hint=suggestion(value, choices))

@@ -137,6 +137,6 @@ class Options:
         return self.scale / math.log(self.base)
 
 
-def _one_of(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
-    if value not in known:
-        raise unknown_name(f"No {what}", str(value), filter(None, known))
+def _one_of(noun: str, value: str | None, choices: tuple[str | None, ...]) -> None:
+    if value not in choices:
+        raise unknown_name(f"No {noun}", str(value), filter(None, choices))

@@ -103,13 +103,13 @@ class Units:
         if self.touches is not None:
             return self._draw_exact(rng, rounds) if self.exact else self._draw_poisson(rng, rounds)
         if self.exact:
-            drawn = rng.multinomial(self.total, self._shares, size=rounds).T.astype(np.float64)
+            counts = rng.multinomial(self.total, self._shares, size=rounds).T.astype(np.float64)
         else:
-            drawn = rng.poisson(self.number[:, None], size=(self.number.size, rounds)).astype(np.float64)
+            counts = rng.poisson(self.number[:, None], size=(self.number.size, rounds)).astype(np.float64)
         if self.entry.size == self.size:
-            return drawn
+            return counts
         full = np.zeros((self.size, rounds))
-        full[self.entry] = drawn
+        full[self.entry] = counts
         return full
 
     @property
@@ -121,9 +121,9 @@ class Units:
         full = np.empty((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // self.number.size)
         for begin in range(0, rounds, step):
-            some = min(step, rounds - begin)
-            drawn = rng.multinomial(self.total, self._shares, size=some).T.astype(np.float64)
-            full[:, begin : begin + some] = self._sum(drawn, 0)
+            size = min(step, rounds - begin)
+            counts = rng.multinomial(self.total, self._shares, size=size).T.astype(np.float64)
+            full[:, begin : begin + size] = self._sum(counts, 0)
         return full
 
     def _draw_poisson(self, rng: np.random.Generator, rounds: int) -> FloatArray:
@@ -134,18 +134,18 @@ class Units:
         full = np.zeros((self.size, rounds))
         step = max(1, DRAWN_AT_ONCE // rounds)
         for begin in range(0, number.size, step):
-            some = number[begin : begin + step]
-            full += self._sum(rng.poisson(some, size=(some.size, rounds)).astype(np.float64), begin)
+            part = number[begin : begin + step]
+            full += self._sum(rng.poisson(part, size=(part.size, rounds)).astype(np.float64), begin)
         return full
 
-    def _sum(self, drawn: FloatArray, begin: int) -> FloatArray:
-        """(3K, rounds) what units from `begin` on add; `drawn` (some, rounds) is how often each is drawn."""
+    def _sum(self, counts: FloatArray, begin: int) -> FloatArray:
+        """(3K, rounds) what units from `begin` on add; `counts` (some, rounds) is how often each is drawn."""
         if self.touches.dtype.kind == "f":
-            return np.ascontiguousarray(self.touches.T @ drawn)
-        full = np.zeros((self.size, drawn.shape[1]))
-        for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product temporarily needs eight bytes per count
-            some = drawn[start : start + UNITS_AT_ONCE]
-            full += self.touches[begin + start : begin + start + len(some)].T @ some
+            return np.ascontiguousarray(self.touches.T @ counts)
+        full = np.zeros((self.size, counts.shape[1]))
+        for start in range(0, len(counts), UNITS_AT_ONCE):  # the product temporarily needs eight bytes per count
+            part = counts[start : start + UNITS_AT_ONCE]
+            full += self.touches[begin + start : begin + start + len(part)].T @ part
             release_pages()
         return full
 
@@ -200,7 +200,7 @@ def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
     from scipy.sparse import csr_matrix
 
     if battles.weight is not None:  # floating-point sums depend on the order: all at once
-        unit, entry = (read(0, battles.n).astype(np.int32) for read in (battles.unit, battles.entry))
+        unit, entry = (column(0, battles.n).astype(np.int32) for column in (battles.unit, battles.entry))
         weighted = csr_matrix((battles.weight, (unit, entry)), shape=shape)
         weighted.sum_duplicates()
         return weighted
@@ -210,10 +210,10 @@ def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
     indices, data = ColumnWriter(np.int32), ColumnWriter(np.min_scalar_type(int(number.max(initial=0))))
     width = np.zeros(shape[0] + 1, np.int64)
 
-    def read(rows: slice) -> list[NDArray[Any]]:
+    def entries(rows: slice) -> list[NDArray[Any]]:
         return [part(rows.start, rows.stop).astype(np.int32) for part in (battles.unit, battles.entry)]
 
-    for unit, entry in sorted_parts(battles.n, read):
+    for unit, entry in sorted_parts(battles.n, entries):
         keys, repeats = np.unique(unit.astype(np.int64) * shape[1] + entry, return_counts=True)
         indices.append(keys % shape[1])
         data.append(repeats)

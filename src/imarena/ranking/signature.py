@@ -17,7 +17,7 @@ SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
 _SHORT = 12
 AT_ONCE = 50_000
-_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "default_because", "verdicts", "by_scores", "made_at"})
+_DESCRIPTIVE = frozenset({SIGNATURE, CONTENT_KEY, "beside", "default_because", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others or are only descriptive."""
 
 
@@ -110,7 +110,7 @@ def listed_text(column: Any) -> str:
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in sorted(settings.items()):
-        if name in _SAID:
+        if name in _DESCRIPTIVE:
             continue
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

@@ -28,10 +28,10 @@ def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | No
         _deferral(document),
         *_groups(document),
         *_trials(document, files),
-        *_others(document),
+        *_other_sections(document),
     ]
     if document["missing"]:
-        missing = tuple(f"{title_of(what)}: {why}" for what, why in document["missing"].items())
+        missing = tuple(f"{title_of(key)}: {why}" for key, why in document["missing"].items())
         sections.append(Section("Not here, and why", missing))
     scores = document["score_range"]
     lead = f"{document['votes']:,} votes and the scores of {document['judge']}, "
@@ -111,11 +111,11 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
     ]  # fmt: skip
     head = ("group", "score gap", "agreement", "fitted a", "95%", "q = max(0, 2a - 1)", "pairs")
     text = "The mixture takes q = max(0, 2a - 1). With --paper-compat, the online update takes q = a, as in the paper."
-    whole = curves["all"]
+    all_tasks = curves["all"]
     bands = [
         plain_table(
             ("score gap", "agreement", "pairs", "fraction of pairs"),
-            ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in whole[key]),
+            ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in all_tasks[key]),
             caption,
         )
         for key, caption in (("table", "Agreement by score gap (table 5)"), ("fine_table", "The same, finer"))
@@ -156,24 +156,24 @@ def _score(value: float) -> str:
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:
-    named = {f"Boards by {label}": groups for label, groups in document["by"].items()}
+    boards_by_title = {f"Boards by {label}": groups for label, groups in document["by"].items()}
     if document["dimension_boards"]:
-        named["Boards by dimension"] = document["dimension_boards"]
+        boards_by_title["Boards by dimension"] = document["dimension_boards"]
     sections = []
-    for title, groups in named.items():
+    for title, groups in boards_by_title.items():
         settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
         tables = [ratings_table(groups, name, title_of(name)) for name in settings]
         text = [
             f"{name or '(none)'}: {counted(group['items'], 'item')}, {counted(group['votes'], 'vote')}"
             for name, group in groups.items()
         ]
-        lacking: dict[tuple[str, str], list[str]] = {}
+        absent: dict[tuple[str, str], list[str]] = {}
         for name, group in groups.items():
             for setting, why in group["missing"].items():
-                lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
-        missing = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
-        shown = ("; ".join(text) + ".", *sorted(missing))
-        sections.append(Section(title, shown, tables=tuple(table for table in tables if table)))
+                absent.setdefault((title_of(setting), why), []).append(name or "(none)")
+        missing = (f"{setting} is missing for {', '.join(names)}: {why}" for (setting, why), names in absent.items())
+        paragraphs = ("; ".join(text) + ".", *sorted(missing))
+        sections.append(Section(title, paragraphs, tables=tuple(table for table in tables if table)))
     return sections
 
 
@@ -204,7 +204,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
     return sections
 
 
-def _others(document: dict[str, Any]) -> list[Section]:
+def _other_sections(document: dict[str, Any]) -> list[Section]:
     sections = []
     if document["dimension_means"]:
         rows = document["dimension_means"]
@@ -224,7 +224,7 @@ def _others(document: dict[str, Any]) -> list[Section]:
             f"The board is the one of {document['judge']}. Pairs of the five best; paired bootstrap over items, Holm's "
             "correction."
         )
-        if any(one["code"] == "groups_never_met" for one in document["notices"]):
+        if any(notice["code"] == "groups_never_met" for notice in document["notices"]):
             text += " Only models of groups that met are compared; correlations are means over the groups."
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections

@@ -27,17 +27,17 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=alt.X("gap:Q", title="score gap"))
     # bands of many groups would hide each other: in that case only the first (all pairs) has one
-    whole = base if len(curves) <= MANY else base.transform_filter(alt.datum.group == curves[0]["group"])
+    main = base if len(curves) <= MANY else base.transform_filter(alt.datum.group == curves[0]["group"])
     scale = alt.Scale(domain=[0, 1])
     colour = alt.Color("group:N", title=None)
-    band = whole.mark_area(opacity=0.2).encode(
+    band = main.mark_area(opacity=0.2).encode(
         y=alt.Y("low:Q", scale=scale, title="agreement with people"), y2="high:Q", color=colour
     )
-    drawn = [row for curve in curves for row in _line(curve)]
-    line = alt.Chart(alt.InlineData(values=drawn)).mark_line().encode(
+    line_rows = [row for curve in curves for row in _line(curve)]
+    line = alt.Chart(alt.InlineData(values=line_rows)).mark_line().encode(
         x=alt.X("gap:Q", title="score gap"), y=alt.Y("agreement:Q", scale=scale), color=colour, order="place:Q"
     )  # fmt: skip
-    points = whole.mark_circle(size=50).encode(
+    points = main.mark_circle(size=50).encode(
         y=alt.Y("raw:Q", scale=scale), color=colour, tooltip=["gap:Q", "raw:Q", "pairs:Q"]
     )
     guess = alt.Chart(alt.InlineData(values=[{"y": 0.5}])).mark_rule(strokeDash=[4, 4], color="#999999").encode(y="y:Q")

@@ -110,8 +110,8 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Table:
     """A table of any rows; floats have three decimals, None is empty."""
     lines = tuple(tuple(row) for row in rows)
-    shown = (
+    typed_columns = (
         Column(name, ".3f" if any(isinstance(line[index], float | Range) for line in lines) else "")
         for index, name in enumerate(head)
     )
-    return Table(tuple(shown), lines, title)
+    return Table(tuple(typed_columns), lines, title)

@@ -81,15 +81,17 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
     if verdict.n_items == verdict.ties:
         return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
-    shown = f" With {items} and this share of ties, no difference is found in 80% of comparisons or more."
+    power_text = f" With {items} and this share of ties, no difference is found in 80% of comparisons or more."
     if verdict.detectable_elo is not None:
         least = f"{verdict.detectable_elo:.0f} Elo points"
-        shown = f" With {items}, a true difference of {least} is found in 80% of comparisons."
+        power_text = f" With {items}, a true difference of {least} is found in 80% of comparisons."
     if verdict.settled:
-        return f"You do not need more items to decide which one is better.{shown if verdict.detectable_elo else ''}"
+        return (
+            f"You do not need more items to decide which one is better.{power_text if verdict.detectable_elo else ''}"
+        )
     if verdict.more_items is None:
         return f"The estimated difference is 0{_plain_difference(verdict)}."
-    return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
+    return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{power_text}"
 
 
 def _plain_difference(verdict: ComparisonVerdict) -> str:
@@ -97,8 +99,8 @@ def _plain_difference(verdict: ComparisonVerdict) -> str:
     tie_rate = verdict.ties / verdict.n_items
     if win_rate(PLAIN_ELO) > 1 - tie_rate / 2:
         return ""
-    needed = items_needed(win_rate(PLAIN_ELO), tie_rate=tie_rate, level=verdict.level)
-    return f"; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points"
+    n_items = items_needed(win_rate(PLAIN_ELO), tie_rate=tie_rate, level=verdict.level)
+    return f"; {n_items:,} items would show a difference of {PLAIN_ELO:.0f} Elo points"
 
 
 def _result(figures: ComparisonFigures) -> Section:
@@ -133,11 +135,11 @@ def _lead_text(compared: ComparedItem) -> str:
 def _exhibit(figures: ComparisonFigures, compared: ComparedItem, picture: Callable[[ImageRef], str]) -> GalleryItem:
     item = compared.item
     note = "better" + _lead_text(compared)
-    shown = [("source", image, "") for image in item.sources]
-    shown += [("reference", image, "") for image in item.references]
+    images = [("source", image, "") for image in item.sources]
+    images += [("reference", image, "") for image in item.references]
     sides = ((figures.old_name, compared.old, False), (figures.new_name, compared.new, True))
     for name, output, is_new in sides:
         if output.image is not None:
-            shown.append((name, output.image, note if is_new == compared.new_ahead else ""))
-    pictures = tuple(PageImage(picture(image), caption, text) for caption, image, text in shown)
+            images.append((name, output.image, note if is_new == compared.new_ahead else ""))
+    pictures = tuple(PageImage(picture(image), caption, text) for caption, image, text in images)
     return GalleryItem(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)

@@ -14,7 +14,7 @@ from imarena.reports.pair_differences import (
 )
 from imarena.reports.rank_details import interval_level_text
 
-_LISTED = 3
+_MOST_NAMES = 3
 _LEADERS_LISTED = 5
 _GROUPS_LISTED = 6
 _SEPARATED = "separate them from the others"
@@ -34,7 +34,7 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
     number = counted(len(ranking.models), noun)
     texts = [f"{begin}{'the' if begin else 'The'} {number} form {len(groups)} groups that never met."]
     for position, group in enumerate(groups[:_GROUPS_LISTED], 1):
-        names = listed([standing.model for standing in group.models], _LISTED)
+        names = listed([standing.model for standing in group.models], _MOST_NAMES)
         texts.append(f"Group {position} ({names}): {_sentence(group, noun)}")
     if len(groups) > _GROUPS_LISTED:
         texts.append(f"Groups {_GROUPS_LISTED + 1} to {len(groups)} are not listed here.")
@@ -78,13 +78,13 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
         return f"{begin}{first.model} has the highest rating of {number}, {ahead}; {_why_unknown(ranking)}."
     rivals, unknown = _not_separated(pairs)
     if rivals:
-        none, names = f"{begin}there is no" if begin else "There is no", listed([first.model, *rivals], _LISTED)
-        loose = listed(unknown, _LISTED) if unknown else ""
+        none, names = f"{begin}there is no" if begin else "There is no", listed([first.model, *rivals], _MOST_NAMES)
+        loose = listed(unknown, _MOST_NAMES) if unknown else ""
         more = loose and f", and the data do not bound the lead of {first.model} over {loose}"
         number = f"{len(ranking.models)}"
         return f"{none} single best {noun} among {number}: the {level} intervals do not separate {names}{more}."
     if unknown:
-        names = listed(unknown, _LISTED)
+        names = listed(unknown, _MOST_NAMES)
         return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
     chance = "" if all(pair.high is None for pair in pairs) else _chance(ranking)  # sweeps have exact intervals
     low, high = pairs[0].low, pairs[0].high
@@ -122,9 +122,9 @@ def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) 
         return "; there are no intervals for their lead"
     rivals, unknown = _not_separated(pairs)
     if rivals:
-        return f"; the {level} intervals do not separate all of them from {listed(rivals, _LISTED)}"
+        return f"; the {level} intervals do not separate all of them from {listed(rivals, _MOST_NAMES)}"
     if unknown:
-        return f"; the data do not bound their lead over {listed(unknown, _LISTED)}"
+        return f"; the data do not bound their lead over {listed(unknown, _MOST_NAMES)}"
     return f"; the {level} intervals {_SEPARATED}"
 
 

@@ -57,16 +57,16 @@ def contact_sheet_html(drawn: ContactSheetPage) -> str:
     )
 
 
-def _state(drawn: ContactSheetPage) -> str:
-    when = f"{drawn.drawn_at:%Y-%m-%d %H:%M:%S} UTC"
-    if not drawn.ended:
+def _state(page: ContactSheetPage) -> str:
+    when = f"{page.drawn_at:%Y-%m-%d %H:%M:%S} UTC"
+    if not page.ended:
         return f"The run continues; drawn {when}."
-    return f"The run stopped at {when}: {drawn.stopped}" if drawn.stopped else f"The run ended at {when}."
+    return f"The run stopped at {when}: {page.stopped}" if page.stopped else f"The run ended at {when}."
 
 
-def _counts(drawn: ContactSheetPage) -> str:
-    counts = [f"{number:,} {status}" for status, number in sorted(drawn.outputs.items())]
-    text = f"This run: {', '.join(counts) or 'nothing yet'}; {drawn.done_before:,} done before."
-    items, editors = drawn.left_out
+def _counts(page: ContactSheetPage) -> str:
+    counts = [f"{number:,} {status}" for status, number in sorted(page.outputs.items())]
+    text = f"This run: {', '.join(counts) or 'nothing yet'}; {page.done_before:,} done before."
+    items, editors = page.left_out
     more = [f"{number:,} {noun}" for number, noun in ((items, "items"), (editors, "editors")) if number > 0]
     return f"{text} Not shown: {' and '.join(more)}." if more else text

@@ -22,7 +22,7 @@ def save_datasheet_plots(
     charts = {group: bar_chart(group, counts) for group, counts in groups.items() if counts}
     if keywords:
         charts["keywords"] = keyword_cloud(keywords)
-    return [chart_of(f"datasheet-{name}", "", drawn).save_svg(folder) for name, drawn in charts.items()]
+    return [chart_of(f"datasheet-{name}", "", chart).save_svg(folder) for name, chart in charts.items()]
 
 
 def bar_chart(title: str, counts: Mapping[str, int]) -> Any:
@@ -42,14 +42,14 @@ def keyword_cloud(keywords: Mapping[str, int]) -> Any:
     import altair as alt
 
     most = max(keywords.values())
-    placed: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float, float]] = []
     words = []
     for at, (word, count) in enumerate(sorted(keywords.items(), key=lambda pair: (-pair[1], pair[0]))):
         size = 12 + 26 * math.sqrt(count / most)
         width, height = 0.6 * size * len(word[:_LONGEST]), size * 1.05
-        spot = _free_spot(placed, width, height)
+        spot = _free_spot(boxes, width, height)
         if spot is not None:
-            placed.append((*spot, width, height))
+            boxes.append((*spot, width, height))
             colour = _COLOURS[at % len(_COLOURS)]
             words.append(
                 {"word": shortened(word, _LONGEST), "size": size, "colour": colour, "x": spot[0], "y": spot[1]}
@@ -69,14 +69,14 @@ def keyword_cloud(keywords: Mapping[str, int]) -> Any:
 
 
 def _free_spot(
-    placed: list[tuple[float, float, float, float]], width: float, height: float
+    boxes: list[tuple[float, float, float, float]], width: float, height: float
 ) -> tuple[float, float] | None:
     for step in range(1500):
         angle, radius = 0.35 * step, 1.6 * math.sqrt(step) * math.sqrt(step) ** 0.55
         x, y = _WIDTH / 2 + 1.7 * radius * math.cos(angle), _HEIGHT / 2 + 0.8 * radius * math.sin(angle)
         inside = width / 2 <= x <= _WIDTH - width / 2 and height / 2 <= y <= _HEIGHT - height / 2
         if inside and not any(
-            abs(x - other[0]) * 2 < width + other[2] and abs(y - other[1]) * 2 < height + other[3] for other in placed
+            abs(x - other[0]) * 2 < width + other[2] and abs(y - other[1]) * 2 < height + other[3] for other in boxes
         ):
             return x, y
     return None

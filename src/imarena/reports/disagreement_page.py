@@ -70,8 +70,8 @@ class ShownDisagreement:
     @property
     def difference(self) -> float:
         """Ratings: the judge's rank minus people's, below 0 if the judge is too strict. Votes: the size."""
-        stated = self.figures.difference if isinstance(self.figures, RatedFigures) else None
-        return self.size if stated is None else stated
+        difference = self.figures.difference if isinstance(self.figures, RatedFigures) else None
+        return self.size if difference is None else difference
 
     @property
     def direction(self) -> str:
@@ -135,11 +135,11 @@ def disagreement_tables(items: Sequence[ShownDisagreement], groups: Sequence[Gro
 def _items(items: Sequence[ShownDisagreement]) -> list[Table]:
     rows: list[tuple[CellValue, ...]] = [
         (
-            each.judge, each.key, each.task, " / ".join(each.editors), each.about, each.judge_answer,
-            each.people_answer, Number(each.difference, _spec(each)), each.direction,
-            " ".join((*each.judge_words, *each.people_words))[:_SHOWN_WORDS],
+            case.judge, case.key, case.task, " / ".join(case.editors), case.about, case.judge_answer,
+            case.people_answer, Number(case.difference, _spec(case)), case.direction,
+            " ".join((*case.judge_words, *case.people_words))[:_SHOWN_WORDS],
         )
-        for each in items
+        for case in items
     ]  # fmt: skip
     head = columns(
         "judge", "item", Column("task", drop=1), Column("output", wrap=True), Column("about", drop=2),
@@ -149,29 +149,29 @@ def _items(items: Sequence[ShownDisagreement]) -> list[Table]:
     return [Table(head, tuple(rows), "Largest disagreements between judge and people")] if rows else []
 
 
-def _spec(each: ShownDisagreement) -> str:
-    return "+.3f" if each.kind == RATED else ".3f"
+def _spec(case: ShownDisagreement) -> str:
+    return "+.3f" if case.kind == RATED else ".3f"
 
 
 def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
     """One table per kind and label."""
     tables = []
-    for kind, label in dict.fromkeys((each.kind, each.label) for each in groups):
+    for kind, label in dict.fromkeys((group.kind, group.label) for group in groups):
         notes: tuple[str, ...] = ()
-        mine = [each for each in groups if (each.kind, each.label) == (kind, label)]
+        rows_of_label = [group for group in groups if (group.kind, group.label) == (kind, label)]
         if kind == VOTED:
             head = columns("judge", label, "pairs", "opposite sides", Column("share", ".0%", "–"))
             rows: tuple[tuple[CellValue, ...], ...] = tuple(
-                (each.judge, each.value, each.n, each.opposite, each.share) for each in mine
+                (group.judge, group.value, group.n, group.opposite, group.share) for group in rows_of_label
             )
             title = f"Opposite sides by {label}, of the pairs that both decide"
         else:
             head = columns("judge", label, "outputs", Column("mean distance", ".3f"), Column("shift", "+.3f", drop=1))
-            split = Counter(each.judge for each in mine)
-            shifts = [each.mean_difference if split[each.judge] > 1 else None for each in mine]
+            split = Counter(group.judge for group in rows_of_label)
+            shifts = [group.mean_difference if split[group.judge] > 1 else None for group in rows_of_label]
             rows = tuple(
-                (each.judge, each.value, each.n, each.mean_size, shift)
-                for each, shift in zip(mine, shifts, strict=True)
+                (group.judge, group.value, group.n, group.mean_size, shift)
+                for group, shift in zip(rows_of_label, shifts, strict=True)
             )
             notes = (_SHIFT_NOTE.format(label=label),) if max(split.values()) > 1 else ()
             title = f"Distance of the ranks by {label} (0 to 1)"
@@ -189,23 +189,23 @@ def build_disagreement_page(
     sections = []
     if groups:
         sections.append(Section("By task and topic", tables=tuple(group_tables(groups))))
-    for judge in dict.fromkeys(each.judge for each in items):
-        exhibits = tuple(_exhibit(each, picture) for each in items if each.judge == judge)
+    for judge in dict.fromkeys(case.judge for case in items):
+        exhibits = tuple(_exhibit(case, picture) for case in items if case.judge == judge)
         sections.append(Section(f"Where {judge} and people disagree most", tuple(rules), exhibits=exhibits))
     return Page("Where the judge is wrong", f"{len(items)} disagreements, the largest first.", tuple(sections))
 
 
-def _exhibit(each: ShownDisagreement, picture: Callable[[ImageRef], str]) -> GalleryItem:
-    title = " · ".join(part for part in (each.key, each.task, each.topic, each.about) if part)
-    direction = f" (the judge is {each.direction})" if each.direction else ""
+def _exhibit(case: ShownDisagreement, picture: Callable[[ImageRef], str]) -> GalleryItem:
+    title = " · ".join(part for part in (case.key, case.task, case.topic, case.about) if part)
+    direction = f" (the judge is {case.direction})" if case.direction else ""
     remarks = (
-        f"Disagreement: {each.difference:{_spec(each)}}{direction}.",
-        f"The judge: {each.judge_answer}.",
-        *each.judge_words,
-        f"People: {each.people_answer}.",
-        *each.people_words,
+        f"Disagreement: {case.difference:{_spec(case)}}{direction}.",
+        f"The judge: {case.judge_answer}.",
+        *case.judge_words,
+        f"People: {case.people_answer}.",
+        *case.people_words,
     )
     pictures = tuple(
-        PageImage(picture(shown.image), shown.caption, shown.note) for shown in each.images if shown.image is not None
+        PageImage(picture(image.image), image.caption, image.note) for image in case.images if image.image is not None
     )
-    return GalleryItem(title, each.instruction, pictures, remarks)
+    return GalleryItem(title, case.instruction, pictures, remarks)

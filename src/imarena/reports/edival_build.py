@@ -46,9 +46,9 @@ def build_tables(statistics: BuildStatistics, outcomes: Mapping[str, int]) -> li
     return tables
 
 
-def _counts(title: str, what: str, counts: Mapping[str, int]) -> Table:
+def _counts(title: str, column: str, counts: Mapping[str, int]) -> Table:
     ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return Table((Column(what), Column("count")), tuple(ordered), title)
+    return Table((Column(column), Column("count")), tuple(ordered), title)
 
 
 def objects_table(objects: Sequence[SceneObject]) -> Table:

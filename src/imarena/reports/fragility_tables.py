@@ -22,11 +22,11 @@ _CLONES = (
 
 def fragility_tables(ranking: Ranking) -> list[Table]:
     """The fewest removals for each question, and the gain from clones; empty if fragility was not requested."""
-    found = cast("dict[str, Any] | None", ranking.details.get("fragility"))
-    if found is None:
+    fragility = cast("dict[str, Any] | None", ranking.details.get("fragility"))
+    if fragility is None:
         return []
     groups = any(notice.code == "groups_never_met" for notice in ranking.notices)
-    return [_orders_table(found["orders"], groups), _clones_table(found["clones"])]
+    return [_orders_table(fragility["orders"], groups), _clones_table(fragility["clones"])]
 
 
 def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
@@ -34,13 +34,13 @@ def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
     rows: list[tuple[CellValue, ...]] = []
     neighbours = [order for order in orders if order["question"] == "neighbours"]
     neighbours.sort(key=_share)
-    shown = [order for order in orders if order["question"] != "neighbours"] + neighbours[:_ROWS_SHOWN]
-    for order in shown:
+    listed_orders = [order for order in orders if order["question"] != "neighbours"] + neighbours[:_ROWS_SHOWN]
+    for order in listed_orders:
         share = None if order["removed"] is None else _share(order)
         rows.append(
             (
                 order["question"], order["unit"] + "s", order["removed"], share, order["ahead"], order["behind"],
-                order["difference"], _listed(order["units"]),
+                order["difference"], _unit_list(order["units"]),
             )
         )  # fmt: skip
     head = columns(
@@ -53,8 +53,8 @@ def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
         Column("difference", ".1f"),
         Column("which", wrap=True),
     )
-    units = sorted({order["unit"] + "s" for order in shown if order["removed"] is None})
-    hidden = len(orders) - len(shown)
+    units = sorted({order["unit"] + "s" for order in listed_orders if order["removed"] is None})
+    hidden = len(orders) - len(listed_orders)
     more = [f"The {_ROWS_SHOWN} most fragile pairs of neighbours; --json has {hidden} more."] if hidden else []
     notes = [_SIDES, _CHECKED, *([_GROUPS] if groups else []), *more, *(_HALF.format(units=unit) for unit in units)]
     return Table(head, tuple(rows), "Fragility: the fewest removals that change the order", tuple(notes))
@@ -65,10 +65,10 @@ def _share(order: dict[str, Any]) -> float:
     return 1.0 if order["removed"] is None else float(order["removed"]) / order["total"]
 
 
-def _listed(units: list[dict[str, Any]]) -> str:
-    shown = [_unit(unit) for unit in units[:_UNITS_SHOWN]]
+def _unit_list(units: list[dict[str, Any]]) -> str:
+    texts = [_unit(unit) for unit in units[:_UNITS_SHOWN]]
     more = f" and {len(units) - _UNITS_SHOWN} more" if len(units) > _UNITS_SHOWN else ""
-    return ", ".join(shown) + more
+    return ", ".join(texts) + more
 
 
 def _unit(unit: dict[str, Any]) -> str:

@@ -63,29 +63,29 @@ def gallery_section(
     return Section("Gallery", tuple(_notes(of, ordered, pairs)), exhibits=exhibits)
 
 
-def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
-    note = f"{len(chosen)} of {of} items; the number after a judge's name is its score."
+def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
+    note = f"{len(items)} of {of} items; the number after a judge's name is its score."
     yield note + (
         " For items with several turns, the outputs of the last turn are shown, and all turns of one editor."
-        if any(len(item.turns) > 1 for item in chosen)
+        if any(len(item.turns) > 1 for item in items)
         else ""
     )
     together: dict[str, list[_Pair]] = defaultdict(list)
     for by_judge in pairs.values():
-        for judge, some in by_judge.items():
-            together[judge] += some
-    for judge, some in sorted(together.items()):
+        for judge, group in by_judge.items():
+            together[judge] += group
+    for judge, group in sorted(together.items()):
         yield (
-            f"True quality is from 0 to 1. Of {len(some):,} pairs here whose true quality differs by {CLEAR} or more,"
-            f" {judge} {_tally(some)}. Each item lists its errors; items with the most errors come last."
+            f"True quality is from 0 to 1. Of {len(group):,} pairs here whose true quality differs by {CLEAR} or more,"
+            f" {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
         )
 
 
 def _tally(pairs: list[_Pair]) -> str:
     wrong = sum(pair.turned > 0 for pair in pairs)
-    alike = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
-    same = f", scores {alike:,} equal" if alike else ""
-    return f"orders {len(pairs) - wrong - alike:,} correctly{same} and {wrong:,} wrongly"
+    equal = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
+    ties = f", scores {equal:,} equal" if equal else ""
+    return f"orders {len(pairs) - wrong - equal:,} correctly{ties} and {wrong:,} wrongly"
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
@@ -93,17 +93,17 @@ def spread_items(items: Sequence[Item], count: int) -> list[Item]:
     by_task: dict[str, list[Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
         by_task[item.task or ""].append(item)
-    chosen: list[Item] = []
-    while by_task and len(chosen) < count:
+    selection: list[Item] = []
+    while by_task and len(selection) < count:
         for task in sorted(by_task):
-            chosen.append(by_task[task].pop(0))
+            selection.append(by_task[task].pop(0))
             if not by_task[task]:
                 del by_task[task]
-    chosen = chosen[:count]
+    selection = selection[:count]
     chains = [item for item in items if len(item.turns) > 1]
-    if count > 1 and chains and not any(len(item.turns) > 1 for item in chosen):
-        chosen[-1] = min(chains, key=lambda item: content_id("gallery", item.item_id))
-    return chosen
+    if count > 1 and chains and not any(len(item.turns) > 1 for item in selection):
+        selection[-1] = min(chains, key=lambda item: content_id("gallery", item.item_id))
+    return selection
 
 
 def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
@@ -115,20 +115,20 @@ def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
 def _clear_pairs(outputs: list[Output], scores: ScoresByOutput, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
     """Pairs in the same mode with clearly different true quality, by the judge that scored both."""
     pairs: dict[str, list[_Pair]] = defaultdict(list)
-    known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
-    for pair in combinations(known, 2):
+    scored = [output for output in outputs if output.output_id in truth and output.output_id in scores]
+    for pair in combinations(scored, 2):
         better, worse = sorted(pair, key=lambda output: -truth[output.output_id])
         truths = truth[better.output_id], truth[worse.output_id]
         if better.mode is not worse.mode or truths[0] - truths[1] < CLEAR:
             continue
         for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
-            both = scores[better.output_id][judge], scores[worse.output_id][judge]
-            pairs[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
+            pair_scores = scores[better.output_id][judge], scores[worse.output_id][judge]
+            pairs[judge.name].append(_Pair(better, worse, pair_scores, truths, judge.higher_is_better))
     return pairs
 
 
 def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
-    every = [pair for some in pairs.values() for pair in some]
+    every = [pair for of_judge in pairs.values() for pair in of_judge]
     return sum(pair.turned > 0 for pair in every) / max(1, len(every))
 
 
@@ -136,23 +136,23 @@ def _exhibit(
     item: Item, outputs: Sequence[Output], scores: ScoresByOutput, truth: Mapping[str, float],
     pairs: Mapping[str, list[_Pair]], picture: Callable[[ImageRef], str],
 ) -> GalleryItem:  # fmt: skip
-    shown = [PageImage(picture(image), "source") for image in item.sources]
-    shown += [PageImage(picture(image), "reference") for image in item.references]
+    images = [PageImage(picture(image), "source") for image in item.sources]
+    images += [PageImage(picture(image), "reference") for image in item.references]
     ordered = sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0))
-    shown += [
+    images += [
         PageImage(picture(image), f"{output.editor}, turn {output.turn + 1} of {len(item.turns)}")
         for output in _earlier_turns(ordered, outputs)
         if (image := output.image) is not None
     ]
     for output in ordered:
         if output.image is not None:
-            notes = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
+            notes = [f"{judge.name} {_score_text(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             notes += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
-            shown.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
+            images.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
-    remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
-    return GalleryItem(title, instruction, tuple(shown), remarks)
+    remarks = (*(_verdict(item, judge, of_judge) for judge, of_judge in pairs.items()), *_lacking(item, outputs))
+    return GalleryItem(title, instruction, tuple(images), remarks)
 
 
 def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Output]:
@@ -169,7 +169,7 @@ def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Ou
     return []
 
 
-def _shown(score: float) -> str:
+def _score_text(score: float) -> str:
     """A score on 0 to 1000 without decimals, a small score with three digits."""
     return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
 
@@ -198,8 +198,8 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
         return f"{judge} makes no error here: {of}."
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
-        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
-        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
+        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_score_text(worst.scores[1])} and"
+        f" {_name(item, worst.better)} {_score_text(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
         f" {worst.truths[0]:.2f}; {of}."
     )
 

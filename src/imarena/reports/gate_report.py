@@ -57,8 +57,8 @@ def gate_lines(report: GateReport) -> list[str]:
     lines = [gate_text(gate, complete=not report.incomplete) for gate in report.gates]
     if not report.incomplete:
         return lines
-    lacking = " ".join(sentences(report.incomplete))
-    return [f"The gate is not decided, because the data are incomplete: {lacking}", *lines]
+    reasons = " ".join(sentences(report.incomplete))
+    return [f"The gate is not decided, because the data are incomplete: {reasons}", *lines]
 
 
 def gate_table(report: GateReport) -> Table:

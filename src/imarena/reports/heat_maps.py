@@ -73,7 +73,7 @@ def grouped_bars(
 
     rows = [{"group": group, "series": series, "value": value} for (group, series), value in values.items()]
     groups = list(dict.fromkeys(group for group, _ in values))
-    series = list(dict.fromkeys(one for _, one in values))
+    series = list(dict.fromkeys(label for _, label in values))
     most = max([0.0, *values.values()]) or 1.0
     room = alt.Scale(domain=[min([0.0, *values.values()]), 1.1 * most], nice=False)  # room for the longest bar's text
     share: dict[str, Any] = {"format": spec} if spec.endswith("%") else {}

@@ -113,8 +113,8 @@ def latex(page: Page) -> str:
                 points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
                 parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
             for table in section.tables:
-                named = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
-                parts.append("\n".join([*named, to_long_latex(table).rstrip("\n")]))
+                heading = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
+                parts.append("\n".join([*heading, to_long_latex(table).rstrip("\n")]))
     text = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{text}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in text) else text
 

@@ -60,9 +60,9 @@ def model_groups(ranking: Ranking) -> list[Ranking]:
     return [
         ranking.model_copy(
             update={
-                "models": tuple(one for one in ranking.models if one.model in group),
+                "models": tuple(standing for standing in ranking.models if standing.model in group),
                 "settings": ranking.settings | ({"units": units} if (units := ranking.units_of(group[0])) else {}),
-                "notices": tuple(one for one in ranking.notices if one.values.get("group") in (None, number)),
+                "notices": tuple(notice for notice in ranking.notices if notice.values.get("group") in (None, number)),
             }
         )
         for number, group in enumerate(groups, 1)
@@ -72,7 +72,7 @@ def model_groups(ranking: Ranking) -> list[Ranking]:
 def group_numbers(ranking: Ranking) -> dict[str, int]:
     """The number of each model's group, from 1; empty for a board whose models are one group."""
     groups = ranking.groups
-    return {model: place for place, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
+    return {model: number for number, group in enumerate(groups, 1) for model in group} if len(groups) > 1 else {}
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -136,14 +136,16 @@ def board_warnings(boards: Sequence[Ranking]) -> list[str]:
                 by_kind.setdefault(notice.code, {}).setdefault(sentence(notice), []).append(name)
     for groups_by_text in by_kind.values():
         texts = list(groups_by_text.items())
-        shown = texts if len(texts) <= _ALIKE_SHOWN + 1 else texts[:_ALIKE_SHOWN]
-        lines += [f"{_group_list(groups)}: {text}" for text, groups in shown]
-        others = [group for _, groups in texts[len(shown) :] for group in groups]
-        if others:
-            lines.append(f"{_group_list(others)}: as in the line before, with other figures (--json lists all).")
+        printed = texts if len(texts) <= _ALIKE_SHOWN + 1 else texts[:_ALIKE_SHOWN]
+        lines += [f"{_group_list(groups)}: {text}" for text, groups in printed]
+        further_groups = [group for _, groups in texts[len(printed) :] for group in groups]
+        if further_groups:
+            lines.append(
+                f"{_group_list(further_groups)}: as in the line before, with other figures (--json lists all)."
+            )
     return lines
 
 
 def _group_list(groups: Sequence[str]) -> str:
-    rest = len(groups) - _GROUPS_SHOWN
-    return ", ".join(groups[:_GROUPS_SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
+    n_hidden = len(groups) - _GROUPS_SHOWN
+    return ", ".join(groups[:_GROUPS_SHOWN]) + (f" and {n_hidden:,} more" if n_hidden > 0 else "")

@@ -144,18 +144,18 @@ def names_axis(field: str, order: list[str], limit: int = LABEL_LIMIT) -> Any:
 
 
 def _title(ranking: Ranking) -> list[str]:
-    scope = _shown(", ".join(f"{key} {value}" for key, value in ranking.scope.items()))
+    scope = _printable(", ".join(f"{key} {value}" for key, value in ranking.scope.items()))
     method = METHOD_TITLES.get(ranking.method, ranking.method)
     return [*([scope] if scope else []), f"{method}, {ranking.n_battles:,} battles"]
 
 
 def _names(models: list[str]) -> list[str]:
     """Make names printable, and still distinct after shortening."""
-    shown = [_shown(model) for model in models]
-    return [name if shown.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(shown)]
+    names = [_printable(model) for model in models]
+    return [name if names.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(names)]
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Make text printable and short, without characters that could end the script around it in an HTML page."""
     safe = "".join(letter if letter.isprintable() else "·" for letter in text)
     return safe.replace("<", "‹").replace(">", "›")[:60]

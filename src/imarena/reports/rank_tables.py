@@ -151,9 +151,9 @@ def resampling_text(ranking: Ranking) -> str:
 def _battles(ranking: Ranking) -> str:
     """The number of battles, and how many of them are pairs of scores, which a list of battles does not include."""
     number, scored = ranking.n_battles, ranking.settings.get("by_scores")
-    some = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
-    every = "all" if scored == number else f"{scored:,}" if some else ""
-    return counted(number, "battle") + (f" ({every} by scores)" if some else "")
+    partly = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
+    every = "all" if scored == number else f"{scored:,}" if partly else ""
+    return counted(number, "battle") + (f" ({every} by scores)" if partly else "")
 
 
 def board_data(rankings: Sequence[Ranking]) -> Table:

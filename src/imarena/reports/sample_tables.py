@@ -22,8 +22,7 @@ def sample_table(ranking: Ranking) -> Table | None:
     samples: Any = ranking.details.get("samples")
     if not isinstance(samples, dict):
         return None
-    level = interval_level_text(ranking)
-    ends = f"{level} interval".strip()
+    ends = f"{interval_level_text(ranking)} interval".strip()
     most = samples["k"][-1]
     sizes = [str(k) for k in dict.fromkeys((1, most))]
     columns = [Column("model"), Column("items", ","), Column("samples", ","), Column("failed", ",")]

@@ -30,20 +30,20 @@ def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[SeenBox]]) -> b
     image = decode(data)
     scale = min(1.0, LONG_SIDE / max(image.size))
     size = max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale))
-    drawn = image.resize(size, Image.Resampling.LANCZOS) if scale < 1 else image.copy()
-    pen = ImageDraw.Draw(drawn)
+    canvas = image.resize(size, Image.Resampling.LANCZOS) if scale < 1 else image.copy()
+    pen = ImageDraw.Draw(canvas)
     font = ImageFont.load_default(max(10, min(size) // 40))
     width = max(1, max(size) // 400)
-    for seen, colour in COLOURS.items():
-        for entry in boxes.get(seen, ()):
+    for kind, colour in COLOURS.items():
+        for entry in boxes.get(kind, ()):
             left, top, right, bottom = (end * scale for end in entry.box)
             pen.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour, width=width)
-            label = f"{_printable(entry.label or seen)} {entry.score:.2f}"
+            label = f"{_printable(entry.label or kind)} {entry.score:.2f}"
             area = pen.textbbox((left + width, top + width), label, font=font)
             pen.rectangle(area, fill=colour)
             pen.text((left + width, top + width), label, fill=(255, 255, 255), font=font)
     buffer = io.BytesIO()
-    drawn.save(buffer, "PNG")
+    canvas.save(buffer, "PNG")
     return buffer.getvalue()
 
 

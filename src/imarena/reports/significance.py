@@ -18,7 +18,7 @@ from imarena.reports.rank_details import interval_level_text
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns
 
-_NAMED = 8
+_MOST_NAMES = 8
 
 
 def significance_section(ranking: Ranking) -> Section | None:
@@ -27,7 +27,7 @@ def significance_section(ranking: Ranking) -> Section | None:
     Models of groups that never met are not compared.
     """
     groups = [(group, pair_differences(group)) for group in model_groups(ranking)]
-    pairs = [pair for _, some in groups for pair in some]
+    pairs = [pair for _, part in groups for pair in part]
     if not pairs:
         return None
     level = interval_level_text(ranking)
@@ -46,14 +46,14 @@ def significance_section(ranking: Ranking) -> Section | None:
     ]
     if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
         points.append(f"{few}, and some of these differences may be chance.")
-    for number, (group, some) in enumerate(groups, 1):
+    for number, (group, part) in enumerate(groups, 1):
         if len(groups) > 1:
-            names = listed([standing.model for standing in group.models], _NAMED)
-            settled = sum(pair.settled for pair in some)
+            names = listed([standing.model for standing in group.models], _MOST_NAMES)
+            settled = sum(pair.settled for pair in part)
             points.append(
-                f"Group {number} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
+                f"Group {number} ({names}): {settled:,} of {counted(len(part), 'pair')} {_differ(part)} significantly."
             )
-        points += _statements(group, some)
+        points += _statements(group, part)
     if len(pairs) > 1:
         by_chance = len(pairs) * (1 - float(str(ranking.settings.get("level", 0.95))))
         points.append(
@@ -70,10 +70,10 @@ def _differ(pairs: Sequence[PairDifference]) -> str:
 def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
     """One sentence for each of the first models."""
     models = [standing.model for standing in group.models]
-    below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_NAMED]}
-    texts = [_statement(model, some) for model, some in below.items() if some]
-    if pairs and len(models) > _NAMED + 1:
-        texts.append(f"The other {len(models) - _NAMED} editors: the table “All pairs” lists each difference.")
+    below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_MOST_NAMES]}
+    texts = [_statement(model, part) for model, part in below.items() if part]
+    if pairs and len(models) > _MOST_NAMES + 1:
+        texts.append(f"The other {len(models) - _MOST_NAMES} editors: the table “All pairs” lists each difference.")
     return texts
 
 
@@ -83,10 +83,10 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
     if not open_ones:
         return f"{model} is significantly better than every editor below it."
     if not settled:
-        return f"{model} is not significantly better than {listed(open_ones, _NAMED)}."
+        return f"{model} is not significantly better than {listed(open_ones, _MOST_NAMES)}."
     return (
-        f"{model} is significantly better than {listed(settled, _NAMED)}; "
-        f"not significantly better than {listed(open_ones, _NAMED)}."
+        f"{model} is significantly better than {listed(settled, _MOST_NAMES)}; "
+        f"not significantly better than {listed(open_ones, _MOST_NAMES)}."
     )
 
 

@@ -59,23 +59,23 @@ NO_IMAGES = UnusualImages()
 
 def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[str, int]) -> str:
     """The sentence below the title. `totals`: records by kind."""
-    asked = sum(sum(row.values()) for row in outputs.values())
+    n_requested = sum(sum(row.values()) for row in outputs.values())
     n_outputs = totals["output"]
-    of = f" of {asked:,} asked for" if asked > n_outputs else ""
-    judged = sum(row.get("ok", 0) for row in judgments.values())
+    of = f" of {n_requested:,} asked for" if n_requested > n_outputs else ""
+    n_judged = sum(row.get("ok", 0) for row in judgments.values())
     people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {editors_text([*outputs])}, "
-        f"{counted(n_outputs, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
+        f"{counted(n_outputs, 'output')}{of}, {counted(n_judged, 'judgment')}, {', '.join(people)}."
     )
 
 
 def editors_text(names: Sequence[str]) -> str:
     """The number of editors; outputs of unknown editors (see `UNNAMED_EDITOR`) are not an editor."""
-    named = sum(name != UNNAMED_EDITOR for name in names)
-    if named == len(names):
-        return counted(named, "editor")
-    return f"{counted(named, 'editor')} and outputs of unnamed editors" if named else "editors not named"
+    n_named = sum(name != UNNAMED_EDITOR for name in names)
+    if n_named == len(names):
+        return counted(n_named, "editor")
+    return f"{counted(n_named, 'editor')} and outputs of unnamed editors" if n_named else "editors not named"
 
 
 def overview_section(
@@ -114,19 +114,19 @@ def overview_section(
         _overview_notes(states, images, outputs),
     )
     kinds = sorted({state for row in judgments.values() for state in row}, key=lambda s: (s != "ok", s))
-    judged = Table(
+    judge_table = Table(
         columns("judge", *(Column(kind, ",") for kind in kinds)),
         tuple((judge, *(row.get(kind, 0) for kind in kinds)) for judge, row in judgments.items()),
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judged) if table.rows))
+    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judge_table) if table.rows))
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
-    asked = "Each requested output counts once, by its current status; only ok outputs are judged"
+    status_note = "Each requested output counts once, by its current status; only ok outputs are judged"
     notes = [
-        _with_meanings(asked, states),
+        _with_meanings(status_note, states),
         "Coverage: ok outputs as a share of all items of its data sets, each turn counted. Attempts: number of "
         "requests, retries included.",
     ]

@@ -64,7 +64,7 @@ def read_ballot(
 
 def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     criteria = forms().criteria
-    _whole(answer.ratings, criteria, "ratings")
+    _check_complete(answer.ratings, criteria, "ratings")
     for question in criteria:
         value = answer.ratings[question.name]
         if not question.low <= value <= question.high:
@@ -78,12 +78,12 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     return Vote(**shared, ratings=ratings, scale=(low, high), issues=issues)
 
 
-def _whole(answers: dict[str, Any], asked: tuple[FormQuestion, ...], field: str) -> None:
-    missing = [question for question in asked if question.name not in answers]
+def _check_complete(answers: dict[str, Any], questions: tuple[FormQuestion, ...], field: str) -> None:
+    missing = [question for question in questions if question.name not in answers]
     if missing:
         labels = ", ".join(question.label for question in missing)
         raise InvalidBallot(f"Not answered: {labels}.", field=f"{field}.{missing[0].name}")
-    if len(answers) > len(asked):
+    if len(answers) > len(questions):
         raise InvalidBallot("The answer names something that was not asked.", field=field)
 
 
@@ -155,9 +155,9 @@ def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple
     explained = [issue for issue in issues if issue.kind != "none"]
     if _says(answer.comment) or any(issue.criterion is None for issue in explained):
         return
-    named = {issue.criterion for issue in explained}
+    with_issue = {issue.criterion for issue in explained}
     for question in criteria:
-        if answer.ratings[question.name] < question.high and question.name not in named:
+        if answer.ratings[question.name] < question.high and question.name not in with_issue:
             raise InvalidBallot(
                 f"'{question.label}' is under {question.high} without a reason.",
                 field="comment",
@@ -166,7 +166,7 @@ def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple
 
 
 def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Verification:
-    _whole(answer.checks, forms().checks, "checks")
+    _check_complete(answer.checks, forms().checks, "checks")
     if answer.decision is None:
         raise InvalidBallot("Nothing was decided.", field="decision", hint="Choose accept, repair or discard.")
     if answer.decision == "accept" and not all(answer.checks.values()):
@@ -190,12 +190,12 @@ def is_correct_answer(assignment: Assignment, answer: Answer | Vote) -> bool | N
     if assignment.kind == "yes_no":
         if isinstance(answer, Answer) and answer.answer is not None:
             ratings = {INSTRUCTION_FOLLOWING: float(answer.answer)}
-        wanted = expected.get("answer")
-        return None if wanted is None else ratings.get(INSTRUCTION_FOLLOWING) == float(bool(wanted))
-    asked, reach = expected.get("ratings"), expected.get("tolerance", 1)
-    if not isinstance(asked, dict) or not asked or not isinstance(reach, int | float):
+        expected_answer = expected.get("answer")
+        return None if expected_answer is None else ratings.get(INSTRUCTION_FOLLOWING) == float(bool(expected_answer))
+    marks, reach = expected.get("ratings"), expected.get("tolerance", 1)
+    if not isinstance(marks, dict) or not marks or not isinstance(reach, int | float):
         return None
-    return all(abs(ratings.get(str(name), 99.0) - float(str(value))) <= reach for name, value in asked.items())
+    return all(abs(ratings.get(str(name), 99.0) - float(str(value))) <= reach for name, value in marks.items())
 
 
 _CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie", "both_bad": "both are bad"}
@@ -221,11 +221,11 @@ def practice_result(assignment: Assignment, answer: Answer) -> PracticeResult:
     if not isinstance(expected, dict):
         return PracticeResult(None)
     ratings, tolerance = expected.get("ratings"), expected.get("tolerance", 1)
-    preference, wanted = expected.get("preference"), expected.get("answer")
+    preference, expected_answer = expected.get("preference"), expected.get("answer")
     return PracticeResult(
         is_correct_answer(assignment, answer),
         preference=None if preference is None else str(preference),
-        answer=None if wanted is None else bool(wanted),
+        answer=None if expected_answer is None else bool(expected_answer),
         ratings={str(name): float(str(value)) for name, value in ratings.items()} if isinstance(ratings, dict) else {},
         tolerance=tolerance if isinstance(tolerance, int | float) else 1,
         explanation=str(expected.get("explanation") or ""),
@@ -239,21 +239,21 @@ def feedback_on(assignment: Assignment, answer: Answer) -> str:
         return "Thank you."
     verdict = is_correct_answer(assignment, answer)
     lines = [{True: "Right.", False: "This is not the expected answer.", None: "Thank you."}[verdict]]
-    wanted = _wanted(assignment.kind, expected)
-    if wanted:
-        lines.append(f"Expected: {wanted}.")
+    expected_text = _expected_text(assignment.kind, expected)
+    if expected_text:
+        lines.append(f"Expected: {expected_text}.")
     lines.append(str(expected.get("explanation") or ""))
     return "\n".join(line for line in lines if line)
 
 
-def _wanted(kind: str, expected: dict[str, Any]) -> str:
+def _expected_text(kind: str, expected: dict[str, Any]) -> str:
     if kind == "preference":
         return _CHOICES.get(str(expected.get("preference")), "")
     if kind == "yes_no":
         return "" if expected.get("answer") is None else "yes" if expected["answer"] else "no"
-    asked = expected.get("ratings")
+    marks = expected.get("ratings")
     labels = {question.name: question.label for question in forms().criteria}
-    ratings = asked.items() if isinstance(asked, dict) else ()
+    ratings = marks.items() if isinstance(marks, dict) else ()
     text = ", ".join(f"{labels.get(name, name)} {value}" for name, value in ratings)
     reach = expected.get("tolerance", 1)
     return f"{text} (give or take {reach})" if text and reach else text

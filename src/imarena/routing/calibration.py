@@ -120,12 +120,12 @@ def fit_curve(
     """
     gap, agrees = np.asarray(gap, np.float64), np.asarray(agrees, np.float64)
     _check(gap, method, ridge, what)
-    used = max(2, min(bins, gap.size // 10))
-    binned = _binned(gap, agrees, used)
+    n_bins = max(2, min(bins, gap.size // 10))
+    binned = _binned(gap, agrees, n_bins)
     points = binned.gap
     parameters = _parameters(gap, agrees, ridge, what) if method == "logistic" else None
     value = _logistic_at(points, parameters) if parameters else _isotonic(binned.share, binned.n)
-    draws = _draws(gap, agrees, points, used, method, rounds, seed, ridge)
+    draws = _draws(gap, agrees, points, n_bins, method, rounds, seed, ridge)
     ends = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0) if rounds else np.stack([value, value])
     return Curve(
         method,
@@ -140,18 +140,18 @@ def fit_curve(
     )
 
 
-def _check(gap: FloatArray, method: str, ridge: float, what: str) -> None:
+def _check(gap: FloatArray, method: str, ridge: float, judge: str) -> None:
     if method not in CALIBRATION_METHODS:
         raise unknown_name("No calibration method", method, CALIBRATION_METHODS)
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise UserError(f"A ridge of {ridge:g} is not possible.", hint="0: none; 0.25: the usual one.")
     if gap.size < LEAST_PAIRS:
         raise UserError(
-            f"Only {gap.size} pairs were decided by both people and {what}: too few to calibrate.",
+            f"Only {gap.size} pairs were decided by both people and {judge}: too few to calibrate.",
             hint=f"At least {LEAST_PAIRS} are needed: collect votes on pairs that the judge scored differently.",
         )
     if np.ptp(gap) == 0:
-        raise UserError(f"All pairs of {what} have the same score gap.", hint="A curve needs different gaps.")
+        raise UserError(f"All pairs of {judge} have the same score gap.", hint="A curve needs different gaps.")
 
 
 def _draws(
@@ -201,12 +201,12 @@ def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(isotonic_regression(share, weights=counts).x, np.float64)
 
 
-def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, what: str) -> tuple[float, float]:
+def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, judge: str) -> tuple[float, float]:
     """Return the fit to store; raise if there is none, which can happen without a ridge."""
     parameters, settled = _logistic(gap, agrees, ridge)
     if not settled:
         raise UserError(
-            f"The logistic curve of {what} has no finite fit: its gaps separate the pairs that agree from the others.",
+            f"The logistic curve of {judge} has no finite fit: its gaps separate the pairs that agree from the others.",
             hint="Give a --ridge above 0, such as 0.25, or use --method isotonic.",
         )
     return parameters

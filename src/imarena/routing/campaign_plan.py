@@ -92,9 +92,9 @@ class CampaignPlan(BaseModel):
 
 def plan_of(campaign: Campaign) -> CampaignPlan:
     """Read the plan in a campaign's record. Records from elsewhere may have fewer or more fields."""
-    known = {name: value for name, value in campaign.settings.items() if name in CampaignPlan.model_fields}
+    settings = {name: value for name, value in campaign.settings.items() if name in CampaignPlan.model_fields}
     kind = campaign.kind if campaign.kind in RATERS_PER_UNIT else "preference"
-    return CampaignPlan.model_validate({**known, "name": campaign.name, "kind": kind})
+    return CampaignPlan.model_validate({**settings, "name": campaign.name, "kind": kind})
 
 
 def unit_of(item_id: str, left_id: str | None, right_id: str | None, turn: int = 0) -> str:

@@ -46,11 +46,11 @@ def sample_battles(
     chance = _inclusion(flat[usable], min(size, usable.size))
     ends = np.cumsum(chance)
     ticks = rng.random() + np.arange(round(float(ends[-1])))
-    chosen = np.minimum(np.searchsorted(ends, ticks, side="right"), usable.size - 1)
-    chosen = np.unique(chosen)
-    cells = usable[chosen]
+    positions = np.minimum(np.searchsorted(ends, ticks, side="right"), usable.size - 1)
+    positions = np.unique(positions)
+    cells = usable[positions]
     pairs = pool.left.size
-    return Batch(order[cells // pairs].astype(np.int64), inner.ravel()[cells].astype(np.int64), chance[chosen])
+    return Batch(order[cells // pairs].astype(np.int64), inner.ravel()[cells].astype(np.int64), chance[positions])
 
 
 def _by_task(weights: FloatArray, task: IntArray) -> FloatArray:

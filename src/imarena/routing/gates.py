@@ -56,10 +56,10 @@ def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL)
     """
     if not 0 < deferral <= 1:
         raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
-    known = np.isfinite(lower) & np.isfinite(gap)
-    if not known.any():
+    finite = np.isfinite(lower) & np.isfinite(gap)
+    if not finite.any():
         raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
-    low, wide = lower[known], _plain(gap[known])
+    low, wide = lower[finite], _plain(gap[finite])
     taus, deltas = _steps(low), np.append(_steps(wide)[1:], np.inf)
     table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)
     miss = np.abs(table - deferral)
@@ -69,7 +69,7 @@ def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL)
     tau = float(taus[best[0]])
     delta = _nearest(wide[low >= tau], deferral * low.size)
     # the exact gap, not the rounded one
-    gates = Gates(tau, float(gap[known][wide == delta].min()) if np.isfinite(delta) else None)
+    gates = Gates(tau, float(gap[finite][wide == delta].min()) if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
     return gates
@@ -79,12 +79,12 @@ def _plain(gap: FloatArray) -> FloatArray:
     return np.asarray(np.round(gap, DIGITS))
 
 
-def _nearest(values: FloatArray, wanted: float) -> float:
-    """Return the threshold with a share below it as near to `wanted` as ties allow, but never an empty share."""
+def _nearest(values: FloatArray, target: float) -> float:
+    """Return the threshold with a share below it as near to `target` as ties allow, but never an empty share."""
     ordered = np.sort(values)
-    at = ordered[min(int(wanted), ordered.size - 1)]
+    at = ordered[min(int(target), ordered.size - 1)]
     below, upto = (int(np.searchsorted(ordered, at, side=side)) for side in ("left", "right"))
-    if below and wanted - below <= upto - wanted:
+    if below and target - below <= upto - target:
         return float(at)
     return float(ordered[upto]) if upto < ordered.size else np.inf
 

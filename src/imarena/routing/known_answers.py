@@ -42,8 +42,8 @@ def ratings_answer(kind: str, ratings: Mapping[str, Any]) -> Any:
     """Return the verdict of a vote on one output in a campaign of this kind; None if it answers another question."""
     if kind == "yes_no":
         return ratings.get(INSTRUCTION_FOLLOWING)
-    asked = [question.name for question in forms().criteria]
-    return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
+    names = [question.name for question in forms().criteria]
+    return tuple(ratings[name] for name in names) if all(name in ratings for name in names) else None
 
 
 def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_share: float) -> KnownAnswer | None:
@@ -91,7 +91,7 @@ def table_answer(kind: str, cells: Mapping[str, str]) -> KnownAnswer:
         if cells.get("answer", "").lower() not in _YES:
             raise ValueError("answer is neither yes nor no")
         return KnownAnswer(answer=_YES[cells["answer"].lower()])
-    asked = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
-    if not asked or not all(value in "12345" and len(value) == 1 for value in asked.values()):
+    marks = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
+    if not marks or not all(value in "12345" and len(value) == 1 for value in marks.values()):
         raise ValueError("the criteria need values from 1 to 5")
-    return KnownAnswer(ratings={name: int(value) for name, value in asked.items()})
+    return KnownAnswer(ratings={name: int(value) for name, value in marks.items()})

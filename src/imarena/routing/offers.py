@@ -116,12 +116,12 @@ def _in_training(plan: CampaignPlan, facts: RaterFacts) -> RaterStage | RaterFac
     practice = ("practice", facts.practice_done, len(plan.practice), RaterFact.PRACTICE_SKIPPED)
     test: tuple[RaterStage, int, int, RaterFact]
     test = ("qualification", facts.qualification_done, len(plan.qualification), RaterFact.QUALIFICATION_SKIPPED)
-    for stage, done, asked, skipped in (practice, test):
+    for stage, done, required, skipped in (practice, test):
         # a skipped task with a known answer does not come back; in a test it counts as wrong
-        if done < asked:
+        if done < required:
             if skipped not in facts.counts:
                 return skipped
-            if done + facts.counts[skipped] < asked:
+            if done + facts.counts[skipped] < required:
                 return stage
     if not plan.qualification:
         return None
@@ -151,9 +151,9 @@ def may_prefetch(standing: RaterStanding) -> bool:
 # ---------------------------------------------------------------- tasks for one rater
 
 
-def fixed_chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
+def fixed_chance(campaign_id: str, rater_id: str, done: int, event: str) -> float:
     """Return a number in [0, 1) that depends only on the past: asking again does not roll the dice again."""
-    return int(sha256_hex(f"{what}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
+    return int(sha256_hex(f"{event}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
 
 
 def gold_due(plan: CampaignPlan, campaign_id: str, rater_id: str, done: int) -> bool:
@@ -182,9 +182,9 @@ def known_assignments(
     plan: CampaignPlan, campaign_id: str, purpose: PersonalPurpose, rater_id: str
 ) -> Iterator[Assignment]:
     """Yield assignments of the tasks with a known answer, in the order in which a rater gets them."""
-    known: dict[PersonalPurpose, tuple[KnownTask, ...]]
-    known = {"practice": plan.practice, "qualification": plan.qualification, "gold": plan.gold}
-    for task in known[purpose]:
+    tasks: dict[PersonalPurpose, tuple[KnownTask, ...]]
+    tasks = {"practice": plan.practice, "qualification": plan.qualification, "gold": plan.gold}
+    for task in tasks[purpose]:
         yield Assignment(
             campaign_id=campaign_id,
             item_id=task.item_id,

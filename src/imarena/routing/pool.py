@@ -101,13 +101,13 @@ class StandardScores:
 def standardise(scores: FloatArray, rows: IntArray | None = None) -> StandardScores:
     """Scale scores (N, m). `rows`: the items for the models' means; None: all."""
     with np.errstate(invalid="ignore"):
-        known = np.isfinite(scores)
-        counts = known.sum(axis=0)
-        means = np.where(counts > 0, np.where(known, scores, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    if not known.any():
+        finite = np.isfinite(scores)
+        counts = finite.sum(axis=0)
+        means = np.where(counts > 0, np.where(finite, scores, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    if not finite.any():
         raise UserError("The judge gave no score.", hint="Judge the outputs first: imarena judge.")
     means = np.where(np.isfinite(means), means, np.nanmean(means))
-    filled = np.where(known, scores, means)
+    filled = np.where(finite, scores, means)
     filled = filled - filled.mean()
     # mean square gap over all pairs of an item is 2 m / (m - 1) times the variance within the item
     m = scores.shape[1]

@@ -38,8 +38,7 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     here.
     """
     temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
-    follows = chance.random() < temper.follows
-    values = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
+    values = _KINDS[assignment.kind](assignment, temper, chance, chance.random() < temper.follows, seed)
     seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
     return Answer(**values, time_spent_s=seconds)
 
@@ -49,8 +48,8 @@ def _quality(seed: int, output_id: str | None) -> float:
 
 
 def _expected(assignment: Assignment) -> dict[str, Any]:
-    known = assignment.params.get("expected")
-    return dict(known) if isinstance(known, dict) else {}
+    expected = assignment.params.get("expected")
+    return dict(expected) if isinstance(expected, dict) else {}
 
 
 def _preference(
@@ -67,18 +66,18 @@ def _preference(
 def _yes_no(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
     if temper.side is not None:
         return {"answer": True}
-    known = _expected(assignment).get("answer")
-    truth = bool(known) if known is not None else _quality(seed, assignment.left_id) >= 0.5
+    expected = _expected(assignment).get("answer")
+    truth = bool(expected) if expected is not None else _quality(seed, assignment.left_id) >= 0.5
     return {"answer": truth if follows else chance.random() < 0.5}
 
 
 def _rating(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
     expected = _expected(assignment).get("ratings")
-    known = expected if isinstance(expected, dict) else {}
+    answers = expected if isinstance(expected, dict) else {}
     ratings = {}
     for question in forms().criteria:
         middle = question.low + round(_quality(seed, assignment.left_id) * (question.high - question.low))
-        truth = int(known.get(question.name, middle))
+        truth = int(answers.get(question.name, middle))
         value = truth if follows else chance.randint(question.low, question.high)
         ratings[question.name] = question.high if temper.side is not None else value
     return {

@@ -49,13 +49,13 @@ def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_comp
         lead = belief.theta[pool.left] - belief.theta[pool.right]
         chance = np.broadcast_to(0.5 + 0.5 * np.tanh(0.5 * lead), pool.gap.shape)
         q = reliability(curve.at(np.abs(np.nan_to_num(pool.gap))), paper_compat=paper_compat)
-        wanted = prefers_people(q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat)
-        if not wanted.any():
+        routed = prefers_people(q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat)
+        if not routed.any():
             raise UserError(
                 "No vote is worth its cost by this rule.",
                 hint="Equation 20 as printed never routes; leave --paper-compat out, or lower --cost-vote.",
             )
-        return wanted.astype(np.float64)
+        return routed.astype(np.float64)
 
     return factor
 
@@ -69,8 +69,8 @@ def restrict_to_models(models: Sequence[int]) -> Strategy:
     """Ask only battles of these (new) models, to place them with few votes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
-        chosen = np.isin(pool.left, models) | np.isin(pool.right, models)
-        return np.broadcast_to(chosen.astype(np.float64), pool.asked.shape)
+        mask = np.isin(pool.left, models) | np.isin(pool.right, models)
+        return np.broadcast_to(mask.astype(np.float64), pool.asked.shape)
 
     return factor
 
@@ -121,8 +121,8 @@ def pair_worth(pool: Pool, belief: Belief, top: int = 0) -> FloatArray:
     information = LOOK_AHEAD * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
     fall = shared**2 * (information / (1 + information * np.diag(shared)))[:, None]
     best = np.argsort(-belief.theta)[: top or None]
-    wanted = np.isin(pool.left, best) | np.isin(pool.right, best)
-    return np.asarray((_gain(lead[None, :], fall) * (decisive * wanted)[None, :]).sum(axis=1))
+    in_best = np.isin(pool.left, best) | np.isin(pool.right, best)
+    return np.asarray((_gain(lead[None, :], fall) * (decisive * in_best)[None, :]).sum(axis=1))
 
 
 def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
@@ -144,8 +144,7 @@ def chance_of_decision(
     """(N, P) chances. `filled` (N, m) standardised scores; `item`, `pair` (n,) of the votes; `decided` (n,) 1 or 0."""
     first, second = filled[:, pool.left], filled[:, pool.right]
     higher, lower = np.maximum(first, second), np.minimum(first, second)
-    m = pool.n_models
-    design = np.zeros((item.size, 3 + m))
+    design = np.zeros((item.size, 3 + pool.n_models))
     design[:, 0] = 1.0
     design[:, 1], design[:, 2] = higher[item, pair], lower[item, pair]
     rows = np.arange(item.size)

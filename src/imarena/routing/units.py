@@ -57,19 +57,19 @@ def choose_campaign_items(plan: CampaignPlan, items: Iterable[CandidateItem]) ->
     """Return item ids: filtered, and if requested a stratified sample by task and topic."""
     strata: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:
-        wanted = (
+        matches = (
             (not plan.datasets or item.dataset in plan.datasets)
             and (not plan.tasks or item.task in plan.tasks)
             and (not plan.topics or item.topic in plan.topics)
         )
-        if wanted:
+        if matches:
             strata[item.task or "", item.topic or ""].append(item.item_id)
-    chosen = []
+    ids = []
     for key in sorted(strata):
         members = sorted(strata[key])
         random.Random(f"{plan.seed}:{key}").shuffle(members)
-        chosen += members[: plan.per_stratum]
-    return chosen
+        ids += members[: plan.per_stratum]
+    return ids
 
 
 def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
@@ -77,22 +77,22 @@ def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[C
 
     Tasks with a known answer are not also real work. A check is about items and needs no outputs.
     """
-    units = [Unit(item, 0, None, None) for item in items] if plan.kind == "check" else _shown(plan, items, outputs)
-    known = {task.unit for task in plan.known()}
-    units = sorted((unit for unit in units if unit.name not in known), key=lambda unit: unit.name)
+    units = [Unit(item, 0, None, None) for item in items] if plan.kind == "check" else _units(plan, items, outputs)
+    known_names = {task.unit for task in plan.known()}
+    units = sorted((unit for unit in units if unit.name not in known_names), key=lambda unit: unit.name)
     random.Random(plan.seed).shuffle(units)
     return units[: plan.max_units]
 
 
-def _shown(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
+def _units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
     """Return outputs, or pairs of outputs for the same item, turn and mode.
 
     Two outputs with the same file are not a pair: nobody can prefer one.
     """
-    wanted = set(items)
+    item_ids = set(items)
     questions: dict[tuple[str, int, str], dict[str, CandidateOutput]] = defaultdict(dict)
     for output in outputs:
-        if output.item_id in wanted and (not plan.editors or output.editor in plan.editors):
+        if output.item_id in item_ids and (not plan.editors or output.editor in plan.editors):
             questions[output.item_id, output.turn, output.mode][output.editor] = output
     units = []
     for (item_id, turn, _), by_editor in questions.items():

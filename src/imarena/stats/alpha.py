@@ -81,9 +81,9 @@ def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
     _, first, counts = np.unique(table, axis=0, return_index=True, return_counts=True)
     code = np.full(pairable.n_units, -1, dtype=np.int64)
     code[first] = np.arange(len(first))
-    kept = code[pairable.unit] >= 0
+    rows = code[pairable.unit] >= 0
     return Ratings(
-        code[pairable.unit[kept]], pairable.rater[kept], pairable.value[kept], len(first), pairable.n_raters,
+        code[pairable.unit[rows]], pairable.rater[rows], pairable.value[rows], len(first), pairable.n_raters,
         pairable.scale,
     ), counts.astype(np.float64)  # fmt: skip
 

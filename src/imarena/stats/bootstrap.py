@@ -40,8 +40,8 @@ def resampled_counts(n: int, rounds: int, seed: int, *, shares: FloatArray | Non
     for first in range(0, rounds, step):
         size = min(step, rounds - first)
         if shares is None:
-            drawn = [np.bincount(random.integers(n, size=n), minlength=n) for _ in range(size)]
-            yield np.array(drawn, dtype=np.float64)
+            counts = [np.bincount(random.integers(n, size=n), minlength=n) for _ in range(size)]
+            yield np.array(counts, dtype=np.float64)
         else:
             yield random.multinomial(n, shares, size=size).astype(np.float64)
 
@@ -54,8 +54,8 @@ def resampled_rows(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArra
     rows = np.split(order, np.cumsum(sizes)[:-1])
     singles = bool((sizes == 1).all())
     for _ in range(rounds):
-        drawn = random.integers(len(sizes), size=len(sizes))
-        yield order[drawn] if singles else np.concatenate([rows[group] for group in drawn])
+        sample = random.integers(len(sizes), size=len(sizes))
+        yield order[sample] if singles else np.concatenate([rows[group] for group in sample])
 
 
 def resampled_correlations(
@@ -162,5 +162,5 @@ def paired_bootstrap(
         value = statistic(first) - statistic(second)
         samples = resampled_rows(np.arange(n), rounds, seed)
         draws = np.array([statistic(first[rows]) - statistic(second[rows]) for rows in samples])
-    what = f"pairs, {rounds} rounds, seed {seed}"
-    return with_interval(Figure(name, value, n, method), draws, confidence, what=what)
+    method_text = f"pairs, {rounds} rounds, seed {seed}"
+    return with_interval(Figure(name, value, n, method), draws, confidence, what=method_text)

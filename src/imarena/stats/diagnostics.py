@@ -42,31 +42,31 @@ class RaterReport:
 
 def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     """A report on each rater, in the order of the raters' codes."""
-    others = ratings.means_of_others()
+    means = ratings.means_of_others()
     equal, company = ratings.others_equal(), ratings.sizes()[ratings.unit] - 1
     drafts = []
     for rater, rows in enumerate(ratings.rows_by_rater()):
-        draft = _draft(rater, round_values(ratings.value[rows]), others[rows])
+        draft = _draft(rater, round_values(ratings.value[rows]), means[rows])
         if ratings.scale == "pair":
             draft = _voter(draft, ratings.value[rows], differs=bool((equal[rows] < company[rows]).any()))
         if ratings.scale in ("label", "pair"):
             agreement = _with_others(int(equal[rows].sum()), int(company[rows].sum()))
             draft = replace(draft, with_others=agreement, mean_shift=None)
         drafts.append(draft)
-    known = [d.with_others.value for d in drafts if d.with_others.value is not None and d.n_shared >= FEW_UNITS]
-    limit = _limit(np.array(known, np.float64))
+    correlations = [d.with_others.value for d in drafts if d.with_others.value is not None and d.n_shared >= FEW_UNITS]
+    limit = _limit(np.array(correlations, np.float64))
     return tuple(_flagged(draft, limit) for draft in drafts)
 
 
-def _draft(rater: int, own: FloatArray, others: FloatArray) -> RaterReport:
-    """Report on one rater. `own`: their ratings; `others`: the mean of the others on the same units, NaN if none."""
-    shared = ~np.isnan(others)
+def _draft(rater: int, own: FloatArray, means: FloatArray) -> RaterReport:
+    """Report on one rater. `own`: their ratings; `means`: the mean of the others on the same units, NaN if none."""
+    shared = ~np.isnan(means)
     common = float(np.unique(own, return_counts=True)[1].max() / len(own)) if len(own) else 0.0
-    shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
+    shift = float((own[shared] - means[shared]).mean()) if shared.any() else None
     # A single value is unusual only if the others' ratings of the same units differ.
-    odd = common == 1.0 and bool(shared.any()) and float(np.ptp(others[shared])) > 0
+    odd = common == 1.0 and bool(shared.any()) and float(np.ptp(means[shared])) > 0
     flags = ("constant",) if odd else ()
-    return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], others[shared]), shift, common, flags)
+    return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], means[shared]), shift, common, flags)
 
 
 def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport:

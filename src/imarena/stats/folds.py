@@ -43,8 +43,8 @@ class Folds:
 
 def human_folds(ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """Each rater against the mean of the other raters' ratings of the same unit."""
-    others = ratings.means_of_others()
-    pairs = [(round_values(ratings.value[rows]), others[rows]) for rows in ratings.rows_by_rater()]
+    other_means = ratings.means_of_others()
+    pairs = [(round_values(ratings.value[rows]), other_means[rows]) for rows in ratings.rows_by_rater()]
     return _folds(pairs, recipe, "each rater against the mean of the others that rated the unit")
 
 
@@ -62,26 +62,26 @@ def _folds(pairs: list[tuple[FloatArray, FloatArray]], recipe: Recipe, method: s
     rhos = [fold.spearman.value for fold in folds]
     accuracies = [fold.kendall_accuracy.value for fold in folds]
     biases = [fold.bias for fold in folds]
-    known = [bias for bias in biases if bias is not None]
+    numbers = [bias for bias in biases if bias is not None]
     return Folds(
         folds,
         average(rhos, recipe=recipe, name="spearman"),
         _spread(rhos),
         average(accuracies, recipe="plain", name="kendall_accuracy"),
         _spread(accuracies),
-        float(np.mean(known)) if known else None,
+        float(np.mean(numbers)) if numbers else None,
         _spread(biases),
         method,
     )
 
 
 def _fold(rater: int, left: FloatArray, right: FloatArray) -> Fold:
-    both = ~(np.isnan(left) | np.isnan(right))
-    first, second = left[both], right[both]
+    valid = ~(np.isnan(left) | np.isnan(right))
+    first, second = left[valid], right[valid]
     bias = float((first - second).mean()) if len(first) else None
     return Fold(rater, len(first), spearman(first, second), kendall_accuracy(first, second), bias)
 
 
 def _spread(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.std(known)) if len(known) > 1 else None
+    numbers = [value for value in values if value is not None]
+    return float(np.std(numbers)) if len(numbers) > 1 else None

@@ -72,8 +72,8 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
         raise ValueError(f"unknown weights '{weights}': none, linear or quadratic")
     first, second = round_values(left), round_values(right)
     check_columns(first, second)
-    both = ~(np.isnan(first) | np.isnan(second))
-    first, second = first[both], second[both]
+    valid = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[valid], second[valid]
     name = "cohen_kappa" if weights == "none" else f"cohen_kappa_{weights}"
     method = "Cohen's kappa" + ("" if weights == "none" else f", {weights} weights")
     if len(first) == 0:

@@ -91,8 +91,8 @@ def pair_fleiss_kappa(ratings: Ratings) -> Figure:
 def pair_cohen_kappa(left: FloatArray, right: FloatArray) -> Figure:
     """Cohen's kappa of two voters on the same pairs: (n,) each, NaN if a vote is missing."""
     name, method = "cohen_kappa", f"Cohen's kappa, chance agreement {NAMED}"
-    both = ~(np.isnan(left) | np.isnan(right))
-    first, second = left[both].astype(np.int64), right[both].astype(np.int64)
+    valid = ~(np.isnan(left) | np.isnan(right))
+    first, second = left[valid].astype(np.int64), right[valid].astype(np.int64)
     if not len(first):
         return undefined_figure(name, "the two raters share no unit", n=0, method=method)
     tallies = [np.bincount(side, minlength=len(PAIR_CODES)).astype(np.float64) for side in (first, second)]

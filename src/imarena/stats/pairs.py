@@ -31,12 +31,12 @@ class ScorePairs:
 def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> ScorePairs:
     """All pairs of rows that share a unit. `units`: (n,) codes; `human`, `judge`: (n,); rows with NaN are left out."""
     unit, first, second = np.asarray(units, np.int64), round_values(human), round_values(judge)
-    kept = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
-    kept = kept[np.argsort(unit[kept], kind="stable")]
-    _, starts = np.unique(unit[kept], return_index=True)
+    order = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+    order = order[np.argsort(unit[order], kind="stable")]
+    _, starts = np.unique(unit[order], return_index=True)
     lefts: list[IntArray] = []
     rights: list[IntArray] = []
-    for rows in np.split(kept, starts[1:]):
+    for rows in np.split(order, starts[1:]):
         left, right = np.triu_indices(len(rows), 1)
         lefts.append(rows[left])
         rights.append(rows[right])
@@ -59,8 +59,8 @@ def decisive_accuracy(pairs: ScorePairs) -> Figure:
     decided = pairs.human != 0
     if not decided.any():
         return undefined_figure("decisive_accuracy", "people decide no pair", n=0, method=method)
-    same = np.sign(pairs.judge[decided]) == np.sign(pairs.human[decided])
-    return Figure("decisive_accuracy", float(same.mean()), int(decided.sum()), method)
+    agrees = np.sign(pairs.judge[decided]) == np.sign(pairs.human[decided])
+    return Figure("decisive_accuracy", float(agrees.mean()), int(decided.sum()), method)
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
     gap, human, judge = gap[order], np.sign(pairs.human[order]), np.sign(pairs.judge[order])
     # Correct with threshold t: people's ties among gaps up to t, and same signs among gaps above t.
     tied = np.concatenate([[0], np.cumsum(human == 0)])
-    same = (human == judge) & (judge != 0)
-    above = same.sum() - np.concatenate([[0], np.cumsum(same)])
+    agrees = (human == judge) & (judge != 0)
+    above = agrees.sum() - np.concatenate([[0], np.cumsum(agrees)])
     thresholds = np.unique(np.concatenate([[0.0], gap]))
     ends = np.searchsorted(gap, thresholds, side="right")
     accuracy = (tied[ends] + above[ends]) / len(gap)
@@ -123,7 +123,7 @@ def agreement_by_gap(pairs: ScorePairs, edges: Sequence[float]) -> tuple[tuple[G
     bands = []
     for low, high in zip(steps, [*edges, np.inf], strict=True):
         inside = (gap > 0) & (gap >= low) & (gap < high)
-        same = np.sign(human[inside]) == np.sign(judge[inside])
-        share = float(same.mean()) if len(same) else None
-        bands.append(GapBand(low, None if np.isinf(high) else float(high), len(same), share))
+        agrees = np.sign(human[inside]) == np.sign(judge[inside])
+        share = float(agrees.mean()) if len(agrees) else None
+        bands.append(GapBand(low, None if np.isinf(high) else float(high), len(agrees), share))
     return tuple(bands), int((gap == 0).sum())

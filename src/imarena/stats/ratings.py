@@ -33,8 +33,8 @@ def finite_pairs(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatAr
     """Two columns (n,) without the rows in which a value is missing or infinite."""
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     check_columns(first, second)
-    both = np.isfinite(first) & np.isfinite(second)
-    return first[both], second[both]
+    finite = np.isfinite(first) & np.isfinite(second)
+    return first[finite], second[finite]
 
 
 @dataclass(frozen=True)
@@ -101,20 +101,20 @@ class Ratings:
         """For each rating, the number of equal other ratings of its unit: (N,)."""
         values, category = self.categories()
         cells = self.unit * max(len(values), 1) + category
-        _, where, counts = np.unique(cells, return_inverse=True, return_counts=True)
-        return np.asarray(counts[where] - 1, dtype=np.int64)
+        _, inverse, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        return np.asarray(counts[inverse] - 1, dtype=np.int64)
 
     def means_of_others(self) -> FloatArray:
         """For each rating, the rounded mean of the other ratings of its unit; NaN if there are none: (N,)."""
         sums = np.bincount(self.unit, weights=self.value, minlength=self.n_units)
-        others = self.sizes()[self.unit] - 1
-        return round_values(np.where(others > 0, (sums[self.unit] - self.value) / np.maximum(others, 1), np.nan))
+        n_others = self.sizes()[self.unit] - 1
+        return round_values(np.where(n_others > 0, (sums[self.unit] - self.value) / np.maximum(n_others, 1), np.nan))
 
     def means_without(self, rater: int) -> FloatArray:
         """Each unit's rounded mean rating without one rater; NaN if nobody else rated it: (n_units,)."""
-        kept = self.rater != rater
-        sums = np.bincount(self.unit[kept], weights=self.value[kept], minlength=self.n_units)
-        counts = np.bincount(self.unit[kept], minlength=self.n_units)
+        mask = self.rater != rater
+        sums = np.bincount(self.unit[mask], weights=self.value[mask], minlength=self.n_units)
+        counts = np.bincount(self.unit[mask], minlength=self.n_units)
         return round_values(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
     def rows_by_rater(self) -> list[IntArray]:
@@ -131,10 +131,10 @@ class Ratings:
 
     def pairable(self) -> "Ratings":
         """Only the units with two or more ratings, renumbered."""
-        kept = self.sizes()[self.unit] >= 2
-        units, codes = np.unique(self.unit[kept], return_inverse=True)
+        mask = self.sizes()[self.unit] >= 2
+        units, codes = np.unique(self.unit[mask], return_inverse=True)
         return Ratings(
-            codes.astype(np.int64), self.rater[kept], self.value[kept], len(units), self.n_raters, self.scale
+            codes.astype(np.int64), self.rater[mask], self.value[mask], len(units), self.n_raters, self.scale
         )
 
 
@@ -163,9 +163,9 @@ def from_columns(
     unit = np.array([unit_code[name] for name in units], dtype=np.int64)
     rater = np.array([rater_code[name] for name in raters], dtype=np.int64)
     value = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(value)
-    cells = unit[known] * len(rater_names) + rater[known]
+    finite = ~np.isnan(value)
+    cells = unit[finite] * len(rater_names) + rater[finite]
     if len(np.unique(cells)) < len(cells):
         raise ValueError("a rater rated one unit twice")
-    ratings = Ratings(unit[known], rater[known], value[known], len(unit_names), len(rater_names), scale)
+    ratings = Ratings(unit[finite], rater[finite], value[finite], len(unit_names), len(rater_names), scale)
     return ratings, unit_names, rater_names

@@ -92,9 +92,9 @@ def pass_at_k(samples: IntArray, successes: IntArray, k: int) -> FloatArray:
     """
     n, failures = samples.astype(np.float64), (samples - successes).astype(np.float64)
     none = np.ones(n.shape)
-    for drawn in range(k):
+    for draw in range(k):
         with np.errstate(invalid="ignore", divide="ignore"):
-            none *= np.maximum(failures - drawn, 0) / (n - drawn)
+            none *= np.maximum(failures - draw, 0) / (n - draw)
     return np.where(samples >= k, 1 - none, np.nan)
 
 
@@ -138,7 +138,7 @@ def sample_figures(
     `lower_is_better`, scores must be negated, and best of k is negated back.
     """
     ratios = {name: _ratios(samples, ks, items, -1.0 if lower_is_better else 1.0) for name, samples in models.items()}
-    figures = iter(_with_intervals([ratio for some in ratios.values() for ratio in some], items, rounds, seed, level))
+    figures = iter(_with_intervals([ratio for group in ratios.values() for ratio in group], items, rounds, seed, level))
     rows = []
     for name, samples in models.items():
         pass_at = {k: next(figures) for k in ks}
@@ -165,8 +165,7 @@ def _ratios(samples: ModelSamples, ks: Sequence[int], items: int, sign: float) -
     order = np.lexsort((samples.score, samples.unit))
     starts = np.searchsorted(samples.unit[order], np.arange(1, samples.unit_item.size))
     by_unit = [part[np.isfinite(part)] for part in np.split(samples.score[order], starts)]
-    numbers = samples.numbers
-    failed = numbers - np.array([part.size for part in by_unit], np.int64)
+    failed = samples.numbers - np.array([part.size for part in by_unit], np.int64)
     figures = [_pass_ratio(samples, k, items) for k in ks]
     for k in ks:
         pairs = zip(by_unit, failed.tolist(), strict=True)
@@ -206,11 +205,11 @@ def _mean(name: str, method: str, values: FloatArray, item: IntArray, items: int
 
 
 def _per_success(name: str, values: FloatArray, samples: ModelSamples, items: int) -> _Ratio:
-    method, what = "total of all samples / number of successes", name.partition(" ")[0].replace("seconds", "time")
+    method, noun = "total of all samples / number of successes", name.partition(" ")[0].replace("seconds", "time")
     unknown = int(np.isnan(values).sum())
     if unknown:
-        some = "" if unknown == values.size else f" for {unknown} of {values.size} samples"
-        return _undefined(name, method, f"no {what} is stored{some}", items)
+        amount = "" if unknown == values.size else f" for {unknown} of {values.size} samples"
+        return _undefined(name, method, f"no {noun} is stored{amount}", items)
     if samples.success is None or not samples.success.any():
         return _undefined(name, method, NO_THRESHOLD if samples.success is None else NO_SUCCESS, items)
     item = samples.unit_item[samples.unit]
@@ -234,8 +233,8 @@ def _with_intervals(ratios: Sequence[_Ratio], items: int, rounds: int, seed: int
     top, bottom = (np.column_stack([getattr(ratio, side) for ratio in ratios]) for side in ("top", "bottom"))
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = np.concatenate([(b @ top) / (b @ bottom) for b in resampled_counts(items, rounds, seed)])
-    what = f"items, {rounds} rounds, seed {seed}"
+    method = f"items, {rounds} rounds, seed {seed}"
     return [
-        ratio.figure if ratio.figure.value is None else with_interval(ratio.figure, column, level, what=what)
+        ratio.figure if ratio.figure.value is None else with_interval(ratio.figure, column, level, what=method)
         for ratio, column in zip(ratios, draws.T, strict=True)
     ]

@@ -51,9 +51,9 @@ class ScoreRange:
 
     def holds(self, scores: NDArray[np.float64]) -> bool:
         """Are all known scores inside the range?"""
-        known = scores[np.isfinite(scores)]
+        finite = scores[np.isfinite(scores)]
         room = NOISE * self.width
-        return not known.size or bool(known.min() >= self.low - room and known.max() <= self.high + room)
+        return not finite.size or bool(finite.min() >= self.low - room and finite.max() <= self.high + room)
 
 
 PAPER_RANGE = ScoreRange(0.0, PAPER)
@@ -65,8 +65,8 @@ def observed_range(scores: NDArray[np.float64]) -> ScoreRange:
     Scores from 0.3 to 8.7 give 0 to 10, scores from -0.4 to 0.9 give -1 to 1. Without any score other than 0, the range
     is 0 to 1.
     """
-    known = scores[np.isfinite(scores)]
-    lowest, highest = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    finite = scores[np.isfinite(scores)]
+    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     low = -_power_of_ten(-lowest) if lowest < 0 else 0.0
     high = _power_of_ten(highest) if highest > 0 else 0.0
     return ScoreRange(low, high) if low < high else ScoreRange(0.0, 1.0)

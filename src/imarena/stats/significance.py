@@ -152,10 +152,10 @@ def holm(p_values: ArrayLike) -> FloatArray:
     values = np.asarray(p_values, np.float64)
     if values.ndim != 1:
         raise ValueError(f"expected one column of p-values, got shape {values.shape}")
-    known = np.flatnonzero(~np.isnan(values))
-    if ((values[known] < 0) | (values[known] > 1)).any():
+    defined = np.flatnonzero(~np.isnan(values))
+    if ((values[defined] < 0) | (values[defined] > 1)).any():
         raise ValueError("p-values lie between 0 and 1")
-    order = known[np.argsort(values[known], kind="stable")]
+    order = defined[np.argsort(values[defined], kind="stable")]
     adjusted = np.full(len(values), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1)), 1.0)
     return adjusted

@@ -44,19 +44,19 @@ def verdict_figures(
     pairs = list(zip(human, judge, strict=True))
     lost = sum(verdict is None for _, verdict in pairs)
     note = f"; {lost} without a verdict " + ("left out" if missing == "exclude" else "counted as wrong")
-    used = [(people, machine) for people, machine in pairs if machine is not None or missing == "wrong"]
-    decided = [(people, machine) for people, machine in used if people not in TIES]
-    both = [(people, machine) for people, machine in decided if machine is not None and machine not in TIES]
-    f1 = {outcome: f1_score(used, outcome) for outcome in VERDICT_OUTCOMES}
+    answered = [(people, machine) for people, machine in pairs if machine is not None or missing == "wrong"]
+    decided = [(people, machine) for people, machine in answered if people not in TIES]
+    decisive = [(people, machine) for people, machine in decided if machine is not None and machine not in TIES]
+    f1 = {outcome: f1_score(answered, outcome) for outcome in VERDICT_OUTCOMES}
     return VerdictFigures(
-        _share("four_way_accuracy", used, "same of left, right, tie, both_bad" + note),
-        _share("three_way_accuracy", [_merged(pair) for pair in used], "same of left, right, any tie" + note),
+        _share("four_way_accuracy", answered, "same of left, right, tie, both_bad" + note),
+        _share("three_way_accuracy", [_merged(pair) for pair in answered], "same of left, right, any tie" + note),
         _share("decisive_accuracy", decided, "same side where people decide; a judge's tie is a miss" + note),
-        _share("both_decisive_accuracy", both, "same side where people and judge decide"),
+        _share("both_decisive_accuracy", decisive, "same side where people and judge decide"),
         _macro(f1),
         f1,
         confusion(pairs),
-        len(used),
+        len(answered),
         lost,
     )
 
@@ -83,11 +83,11 @@ def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
 
 def _macro(f1: dict[str, Figure]) -> Figure:
     method = "mean F1 over the outcomes that occur"
-    known = [figure.value for figure in f1.values() if figure.value is not None]
+    values = [figure.value for figure in f1.values() if figure.value is not None]
     n = max((figure.n for figure in f1.values()), default=0)
-    if not known:
+    if not values:
         return undefined_figure("macro_f1", "no outcome occurs", n=n, method=method)
-    return Figure("macro_f1", sum(known) / len(known), n, method)
+    return Figure("macro_f1", sum(values) / len(values), n, method)
 
 
 def _outcome(people: str, machine: str | None) -> str | None:

@@ -21,6 +21,10 @@ from .column_cache import ColumnCache as ColumnCache
 from .database import POOL as POOL
 from .database import reading as reading
 from .database import writing as writing
+from .datasets import REMOVALS as REMOVALS
+from .datasets import list_datasets as list_datasets
+from .datasets import remove_dataset as remove_dataset
+from .datasets import twin_datasets as twin_datasets
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
 from .membership import add_exclusion as add_exclusion

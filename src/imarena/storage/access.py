@@ -103,8 +103,8 @@ def _later(days: float) -> str:
 
 def _stored(kind: type[T], key: str, row: RowMapping) -> T:
     """Build `kind` from a row: `key` is the name of its id field, and a revocation time means revoked."""
-    known: dict[str, Any] = {**row, key: row["id"], "revoked": row["revoked_at"] is not None}
-    return kind(**{name: known[name] for name in kind.__dataclass_fields__})
+    values: dict[str, Any] = {**row, key: row["id"], "revoked": row["revoked_at"] is not None}
+    return kind(**{name: values[name] for name in kind.__dataclass_fields__})
 
 
 # ---------------------------------------------------------------- invitations
@@ -138,9 +138,9 @@ def invitation_rows(
     engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
 ) -> list[StoredInvitation]:
     """Invitations, newest first, with the number of people who came through each."""
-    mine = guests.c.invitation_id == invitations.c.id
-    people = select(func.count()).where(mine, guests.c.person != _BOUND).scalar_subquery().label("people")
-    bound = select(guests.c.rater_id).where(mine, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
+    of_link = guests.c.invitation_id == invitations.c.id
+    people = select(func.count()).where(of_link, guests.c.person != _BOUND).scalar_subquery().label("people")
+    bound = select(guests.c.rater_id).where(of_link, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
     query = select(invitations, people, bound).order_by(invitations.c.seq.desc()).limit(limit)
     if campaign_id is not None:
         query = query.where(invitations.c.campaign_id == campaign_id)
@@ -165,9 +165,9 @@ def revoke_invitation(engine: Engine, identity: str) -> bool:
     """Revoke an invitation and every session that came from it."""
     moment = _later(0)
     with writing(engine) as connection:
-        known = connection.execute(select(invitations.c.revoked_at).where(invitations.c.id == identity)).first()
-        if known is None or known[0] is not None:  # a second revocation would hide which sessions the first one ended
-            return known is not None
+        row = connection.execute(select(invitations.c.revoked_at).where(invitations.c.id == identity)).first()
+        if row is None or row[0] is not None:  # a second revocation would hide which sessions the first one ended
+            return row is not None
         connection.execute(update(invitations).where(invitations.c.id == identity).values(revoked_at=moment))
         live = (sessions.c.invitation_id == identity, sessions.c.revoked_at.is_(None))
         connection.execute(update(sessions).where(*live).values(revoked_at=moment))
@@ -189,8 +189,8 @@ def restore_invitation(engine: Engine, identity: str) -> bool:
 
 def is_live_name(connection: Connection, campaign_id: str, name: str) -> bool:
     """Does the campaign have a link with this name that can still be opened?"""
-    mine = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
-    query = select(invitations.c.seq).where(*mine, invitations.c.expires_at >= _later(0))
+    live = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
+    query = select(invitations.c.seq).where(*live, invitations.c.expires_at >= _later(0))
     return connection.execute(query.limit(1)).first() is not None
 
 
@@ -217,14 +217,14 @@ def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> s
     query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
-        used = row is not None and _is_used(connection, row)
+        is_used = row is not None and _is_used(connection, row)
     if row is None:
         return "unknown"
     if row["revoked_at"]:
         return "revoked"
     if row["expires_at"] < _later(0):
         return "expired"
-    if used:
+    if is_used:
         return "used"
     shared = row["max_people"] > 1 and row["person_param"]
     return "no_person" if shared and not params.get(row["person_param"]) else "full"
@@ -256,9 +256,9 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
     else:
         person = secrets.token_hex(16)
     query = select(guests.c.rater_id).where(guests.c.invitation_id == row["id"], guests.c.person == person)
-    known = connection.execute(query).scalar_one_or_none()
-    if known is not None:
-        return str(known)
+    rater_id = connection.execute(query).scalar_one_or_none()
+    if rater_id is not None:
+        return str(rater_id)
     bound = connection.execute(_bound_to(row["id"])).scalar_one_or_none()
     if bound is not None:
         connection.execute(insert(guests).values(invitation_id=row["id"], person=person, rater_id=bound))
@@ -314,12 +314,12 @@ def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
     PostgreSQL's prepared ones.
     """
     postgresql = engine.dialect.name == "postgresql"
-    listed = "= ANY(%s)" if postgresql else "IN (SELECT value FROM json_each(?))"
+    condition = "= ANY(%s)" if postgresql else "IN (SELECT value FROM json_each(?))"
     query = f"""SELECT id, role, name, rater_id, campaign_id FROM sessions
-        WHERE id {listed} AND revoked_at IS NULL AND expires_at >= {"%s" if postgresql else "?"}"""  # noqa: S608
-    wanted = list(keys) if postgresql else json.dumps(list(keys))
+        WHERE id {condition} AND revoked_at IS NULL AND expires_at >= {"%s" if postgresql else "?"}"""  # noqa: S608
+    parameter = list(keys) if postgresql else json.dumps(list(keys))
     with reading(engine) as connection:
-        rows = connection.exec_driver_sql(query, (wanted, _later(0))).all()
+        rows = connection.exec_driver_sql(query, (parameter, _later(0))).all()
     return {row[0]: Visitor(*row) for row in rows}
 
 

@@ -122,8 +122,8 @@ def settings_with_url(settings: str, url: str) -> str:
 def settings_with_blobs(settings: str, blobs: str, endpoint: str = "") -> str:
     """The settings with another location of the images; everything else stays as it is."""
     other_settings = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
-    named = {"blobs": blobs, "blobs_endpoint": endpoint}
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in named.items() if value]
+    values = {"blobs": blobs, "blobs_endpoint": endpoint}
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items() if value]
     return "".join(lines) + other_settings
 
 

@@ -73,13 +73,13 @@ class BlobStore(Protocol):
 
 def open_blobs(root: Path, settings: Settings) -> BlobStore:
     """The images of a workspace: the folder in it, another folder, or ``s3://bucket/prefix``."""
-    where = settings.blobs
-    if not where:
+    blobs = settings.blobs
+    if not blobs:
         return Blobs(root / FOLDER)
-    if where.startswith("s3://"):
+    if blobs.startswith("s3://"):
         from imarena.storage.s3_blobs import S3Blobs
 
-        return S3Blobs(where, settings.blobs_endpoint)
-    if "://" in where:
-        raise UserError(f'`blobs = "{where}"` is not known.', hint="Use s3://bucket/prefix, or the path of a folder.")
-    return Blobs(root / where)
+        return S3Blobs(blobs, settings.blobs_endpoint)
+    if "://" in blobs:
+        raise UserError(f'`blobs = "{blobs}"` is not known.', hint="Use s3://bucket/prefix, or the path of a folder.")
+    return Blobs(root / blobs)

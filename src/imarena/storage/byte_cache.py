@@ -21,35 +21,35 @@ class ByteCache:
     """Thread-safe. Threads that need the same image at once read it once."""
 
     def __init__(self, cap: int = CAP_BYTES) -> None:
-        self._kept: LRUCache[str, CachedBytes] = LRUCache(cap, getsizeof=lambda kept: len(kept.data))
+        self._entries: LRUCache[str, CachedBytes] = LRUCache(cap, getsizeof=lambda entry: len(entry.data))
         self._lock = threading.Lock()
         self._reading = tuple(threading.Lock() for _ in range(_LOCKS))
         """Held by the thread that reads; a hash has always the same one."""
 
     def get(self, sha256: str, unchanged: Callable[[str], bool], read: Callable[[], CachedBytes]) -> bytes:
         """The bytes: from memory if `unchanged` says so of their tag, else from `read`, whose errors pass."""
-        kept = self._known(sha256)
-        if kept is not None:
-            if unchanged(kept.tag):
-                return kept.data
+        entry = self._entry(sha256)
+        if entry is not None:
+            if unchanged(entry.tag):
+                return entry.data
             self.drop(sha256)
         with self._reading[hash(sha256) % _LOCKS]:
-            kept = self._known(sha256)  # another thread has read it meanwhile
-            if kept is None:
-                kept = read()
-                self._keep(sha256, kept)
-            return kept.data
+            entry = self._entry(sha256)  # another thread has read it meanwhile
+            if entry is None:
+                entry = read()
+                self._keep(sha256, entry)
+            return entry.data
 
     def drop(self, sha256: str) -> None:
         """Forget an image."""
         with self._lock:
-            self._kept.pop(sha256, None)
+            self._entries.pop(sha256, None)
 
-    def _known(self, sha256: str) -> CachedBytes | None:
+    def _entry(self, sha256: str) -> CachedBytes | None:
         with self._lock:
-            return self._kept.get(sha256)
+            return self._entries.get(sha256)
 
-    def _keep(self, sha256: str, made: CachedBytes) -> None:
+    def _keep(self, sha256: str, entry: CachedBytes) -> None:
         with self._lock:
-            if len(made.data) <= self._kept.maxsize:
-                self._kept[sha256] = made
+            if len(entry.data) <= self._entries.maxsize:
+                self._entries[sha256] = entry

@@ -73,33 +73,32 @@ class Claims:
 
     def take(self, work: Collection[str]) -> dict[str, str]:
         """Claim all of this work that is free; returns the rest with its owners."""
-        asked = _clock()
-        wanted = sorted(work)  # same order for all, or two processes could wait for each other's rows forever
+        started = _clock()
+        identities = sorted(work)  # same order for all, or two processes could wait for each other's rows forever
         if self.lapsed:
             self.renew()
         with writing(self._engine) as connection:
-            taken = {identity for start in range(0, len(wanted), PAGE)
-                     for identity in self._insert(connection, wanted[start : start + PAGE])}  # fmt: skip
-        others = [identity for identity in wanted if identity not in taken]
-        owners = self._owners(others) if others else {}
+            claimed = {identity for start in range(0, len(identities), PAGE)
+                     for identity in self._insert(connection, identities[start : start + PAGE])}  # fmt: skip
+        busy = [identity for identity in identities if identity not in claimed]
+        owners = self._owners(busy) if busy else {}
         dead = {owner for owner in set(owners.values()) if self._is_dead(owner)}
         for owner in dead:
             _LOG.warning("taking over the work of a process that ended")
             self._drop_owner(owner)
-        free = [identity for identity in others if owners.get(identity) is None or owners[identity] in dead]
-        if free and _clock() - asked < self._life_s:  # the other claims ended meanwhile
-            again = self.take(free)
-            return {identity: owner for identity, owner in owners.items() if owner not in dead} | again
-        return {identity: owners.get(identity, "") for identity in others}
+        free = [identity for identity in busy if owners.get(identity) is None or owners[identity] in dead]
+        if free and _clock() - started < self._life_s:  # the other claims ended meanwhile
+            return {identity: owner for identity, owner in owners.items() if owner not in dead} | self.take(free)
+        return {identity: owners.get(identity, "") for identity in busy}
 
     def renew(self) -> None:
         """Extend the claims, from now on."""
-        asked = _clock()
+        started = _clock()
         with writing(self._engine) as connection:
-            mine = _locked(self._engine, f"owner = {self._mark}")
-            statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {mine}"  # noqa: S608
+            own = _locked(self._engine, f"owner = {self._mark}")
+            statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {own}"  # noqa: S608
             connection.exec_driver_sql(statement, (self._life_s, self.owner))
-        self._kept = (asked, self.lapses)
+        self._kept = (started, self.lapses)
 
     def release(self, work: Sequence[str]) -> None:
         """Release claims."""
@@ -107,8 +106,8 @@ class Claims:
             for start in range(0, len(work), PAGE):
                 page = sorted(work[start : start + PAGE])
                 marks = ", ".join([self._mark] * len(page))
-                mine = _locked(self._engine, f"work_id IN ({marks}) AND owner = {self._mark}")
-                connection.exec_driver_sql(f"DELETE FROM claims WHERE {mine}", (*page, self.owner))  # noqa: S608
+                own = _locked(self._engine, f"work_id IN ({marks}) AND owner = {self._mark}")
+                connection.exec_driver_sql(f"DELETE FROM claims WHERE {own}", (*page, self.owner))  # noqa: S608
 
     def _insert(self, connection: Connection, page: Sequence[str]) -> list[str]:
         row = f"({self._mark}, {self._mark}, {self._now} + {self._mark})"
@@ -167,11 +166,11 @@ def drop_expired(engine: Engine) -> None:
         connection.exec_driver_sql(f"DELETE FROM claims WHERE {expired}")  # noqa: S608
 
 
-def _locked(engine: Engine, where: str) -> str:
+def _locked(engine: Engine, condition: str) -> str:
     """The condition, with its rows locked in the order of `take`: otherwise two processes could deadlock."""
     if engine.dialect.name == "sqlite":  # only one writer at a time
-        return where
-    return f'work_id IN (SELECT work_id FROM claims WHERE {where} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
+        return condition
+    return f'work_id IN (SELECT work_id FROM claims WHERE {condition} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
 
 
 def _clock() -> float:

@@ -205,9 +205,9 @@ def translate_database_errors(engine: Engine) -> None:
 
     Violated constraints and wrong queries are programming errors and are passed on unchanged.
     """
-    where = engine.url.render_as_string(hide_password=True)
+    location = engine.url.render_as_string(hide_password=True)
     if engine.dialect.name == "sqlite":
-        where = engine.url.database or where
+        location = engine.url.database or location
 
     def explain(context: Any) -> None:
         if context.is_pre_ping and context.is_disconnect:
@@ -216,7 +216,7 @@ def translate_database_errors(engine: Engine) -> None:
         if explanation is not None:
             message, hint = explanation
             reason = " ".join(str(context.original_exception).split())
-            raise _KINDS.get(explanation, DatabaseFailed)(f"{message.format(where=where)}: {reason}.", hint=hint)
+            raise _KINDS.get(explanation, DatabaseFailed)(f"{message.format(where=location)}: {reason}.", hint=hint)
 
     event.listen(engine, "handle_error", explain)
 

@@ -52,8 +52,7 @@ def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
         _add(connection)
     tell = progress or (lambda *_: None)
     for table, rows in ((schema.judgments, _judgments), (schema.votes, _votes)):
-        empty = table.c.created_us.is_(None)
-        _fill(engine, table, empty, rows, tell)
+        _fill(engine, table, table.c.created_us.is_(None), rows, tell)
         with writing(engine) as connection:
             later = table.alias("later")
             replaced = sa.select(later.c.supersedes).where(later.c.supersedes.is_not(None))
@@ -94,7 +93,7 @@ def _fill(engine: sa.Engine, table: sa.Table, empty: Any, derive: Derive, tell: 
             if values:
                 names = [name for name in values[0] if name != "at"]
                 change = sa.update(table).where(table.c.seq == sa.bindparam("at"))
-                connection.execute(change.values({name: sa.bindparam(f"new_{name}") for name in names}), _named(values))
+                connection.execute(change.values({name: sa.bindparam(f"new_{name}") for name in names}), _rekey(values))
         done, last = done + len(rows), rows[-1]["seq"]
         tell(f"upgrading {table.name}", done, max(total, done))
 
@@ -114,7 +113,7 @@ def _derived(connection: sa.Connection, table: sa.Table, rows: list[Any], derive
         raise
 
 
-def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rekey(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{(name if name == "at" else f"new_{name}"): value for name, value in row.items()} for row in rows]
 
 
@@ -137,8 +136,8 @@ def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any
         forms[form.form_id] = form
         unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
         values.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)})
-    known = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
-    fresh = [form.row() for identity, form in forms.items() if identity not in known]
+    stored_ids = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
+    fresh = [form.row() for identity, form in forms.items() if identity not in stored_ids]
     if fresh:
         connection.execute(schema.judge_forms.insert(), fresh)
     return values
@@ -157,8 +156,8 @@ def _assignments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, A
 
 
 def _outputs(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
-    named = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
-    return [{"at": seq, "driven_by": judge} for seq, judge in named if isinstance(judge, str)]
+    drivers = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
+    return [{"at": seq, "driven_by": judge} for seq, judge in drivers if isinstance(judge, str)]
 
 
 def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
@@ -167,5 +166,5 @@ def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
 
 
 def _seqs(connection: sa.Connection, rows: list[Any]) -> dict[str, int]:
-    wanted = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
-    return existing_values(connection, schema.outputs.c.id, wanted)
+    ids = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
+    return existing_values(connection, schema.outputs.c.id, ids)

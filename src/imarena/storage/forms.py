@@ -68,17 +68,17 @@ def form_of(judgment: Judgment) -> Form:
 def _form(params: str, higher: bool, judge: str, dimension: str, pairwise: bool, imported: bool, *rest: str) -> Form:
     names = ("judge_version", "prompt_id", "prompt_version", "parser_version")
     parsed_params: dict[str, Any] = json.loads(params) if params else {HIGHER: higher}
-    known = dict(zip(names, rest, strict=True))
-    return form_from(parsed_params, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **known)
+    fields = dict(zip(names, rest, strict=True))
+    return form_from(parsed_params, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **fields)
 
 
-def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> Form:
+def form_from(params: Mapping[str, Any], *, imported: bool, **fields: Any) -> Form:
     """A form from a judgment's parameters and its other identifying fields."""
-    kept = {} if imported else {name: value for name, value in params.items() if name != ORDERS}
+    own_params = {} if imported else {name: value for name, value in params.items() if name != ORDERS}
     return Form(
-        **known,
+        **fields,
         imported=imported,
-        params=canonical_json(kept) if kept else "{}",
+        params=canonical_json(own_params) if own_params else "{}",
         orders="" if imported else str(params.get(ORDERS) or ""),
         higher_is_better=params.get(HIGHER) is not False,
     )

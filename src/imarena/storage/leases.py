@@ -190,7 +190,7 @@ _THEIRS = (
         ),
     )
 )
-_NAMED = PreparedStatement(_THEIRS.order_by(assignments.c.seq).limit(1))
+_NEXT = PreparedStatement(_THEIRS.order_by(assignments.c.seq).limit(1))
 _HOW_MANY = PreparedStatement(_THEIRS.with_only_columns(func.count()))
 _TAKE = PreparedStatement(
     update(leases)
@@ -219,13 +219,13 @@ def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str)
     row = row or _LATE(connection, campaign=campaign_id, rater=rater_id, now=now).first()
     if row is None:
         return None
-    named = dict(zip(assignments.columns.keys(), row[_WIDTH:], strict=True))
-    return Lease(*row[:_WIDTH]), from_row(Assignment, named)
+    columns = dict(zip(assignments.columns.keys(), row[_WIDTH:], strict=True))
+    return Lease(*row[:_WIDTH]), from_row(Assignment, columns)
 
 
 def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
     """The first task made for this rater elsewhere (routing) that was neither dealt nor answered yet."""
-    row: Any = _NAMED(connection, campaign=campaign_id, rater=rater_id).first()
+    row: Any = _NEXT(connection, campaign=campaign_id, rater=rater_id).first()
     return None if row is None else str(row[0])
 
 
@@ -237,8 +237,8 @@ def named_tasks(connection: Connection, campaign_id: str, rater_id: str) -> int:
 
 def take_task(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:
     """Take a task if it is still available. From now on the unit counts as seen."""
-    taken = _TAKE(connection, assignment=lease.assignment_id, now=now, rater=rater_id, ends=until, at=address)
-    if taken.rowcount != 1:
+    result = _TAKE(connection, assignment=lease.assignment_id, now=now, rater=rater_id, ends=until, at=address)
+    if result.rowcount != 1:
         return False
     mark_seen(connection, lease.campaign_id, rater_id, lease.unit)
     return True
@@ -273,20 +273,20 @@ def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
     shape = (*values, "" if lease.address is None else "address")
     statement = _CHANGES.get(shape)
     if statement is None:
-        placed = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
-        same = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), placed)
+        slot = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
+        conditions = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), slot)
         names: dict[str, Any] = {name: bindparam(name) for name in values}
-        statement = _CHANGES[shape] = PreparedStatement(update(leases).where(*same).values(names))
-    known = {"was_id": lease.assignment_id, "was_state": lease.state}
+        statement = _CHANGES[shape] = PreparedStatement(update(leases).where(*conditions).values(names))
+    parameters = {"was_id": lease.assignment_id, "was_state": lease.state}
     if lease.address is not None:
-        known["was_at"] = lease.address
-    return statement(connection, **known, **values).rowcount == 1
+        parameters["was_at"] = lease.address
+    return statement(connection, **parameters, **values).rowcount == 1
 
 
 def park_task(connection: Connection, campaign_id: str, rater_id: str) -> None:
     """Put the current task aside, so that the rater can hold another."""
-    mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
-    connection.execute(update(leases).where(*mine).values(state="parked"))
+    own = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
+    connection.execute(update(leases).where(*own).values(state="parked"))
 
 
 def last_done(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:

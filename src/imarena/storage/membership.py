@@ -19,17 +19,17 @@ def join_campaign(connection: Connection, campaign_id: str, rater_id: str, now: 
 
 def memberships(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
     """The campaigns that a rater joined after a position, each with its position, and the total number joined."""
-    mine = participants.c.rater_id == rater_id
-    query = select(participants.c.seq, participants.c.campaign_id).where(mine, participants.c.seq > after)
+    own = participants.c.rater_id == rater_id
+    query = select(participants.c.seq, participants.c.campaign_id).where(own, participants.c.seq > after)
     rows = connection.execute(query.order_by(participants.c.seq).limit(limit))
-    total = connection.execute(select(func.count()).select_from(participants).where(mine)).scalar_one()
+    total = connection.execute(select(func.count()).select_from(participants).where(own)).scalar_one()
     return [(row[0], row[1]) for row in rows], total
 
 
 def change_membership(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
     """Record consent, or pause a rater."""
-    mine = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
-    return connection.execute(update(participants).where(*mine).values(**values)).rowcount == 1
+    own = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
+    return connection.execute(update(participants).where(*own).values(**values)).rowcount == 1
 
 
 RATER_IS_EXCLUDED = exists().where(exclusions.c.rater_id == bindparam("rater"), exclusions.c.lifted_at.is_(None))
@@ -49,13 +49,13 @@ def read_exclusions(connection: Connection, rater_id: str | None = None, *, live
 def add_exclusion(connection: Connection, exclusion: Exclusion) -> bool:
     """Store an exclusion; False if it exists already. If it was lifted elsewhere meanwhile, it is lifted here too."""
     since = None if exclusion.since is None else moment_text(exclusion.since)
-    same = (
+    matches = (
         exclusions.c.rater_id == exclusion.rater_id,
         exclusions.c.created_at == moment_text(exclusion.created_at),
         exclusions.c.since.is_(None) if since is None else exclusions.c.since == since,
     )
-    known = connection.execute(select(exclusions.c.seq).where(*same)).first()
-    if known is None:
+    existing = connection.execute(select(exclusions.c.seq).where(*matches)).first()
+    if existing is None:
         row = {
             "rater_id": exclusion.rater_id, "since": since, "reason": exclusion.reason,
             "created_at": moment_text(exclusion.created_at), "created_by": exclusion.by, **_lifting(exclusion),
@@ -63,7 +63,7 @@ def add_exclusion(connection: Connection, exclusion: Exclusion) -> bool:
         connection.execute(exclusions.insert(), row)
         return True
     if exclusion.lifted_at is not None:
-        still = (exclusions.c.seq == known[0], exclusions.c.lifted_at.is_(None))
+        still = (exclusions.c.seq == existing[0], exclusions.c.lifted_at.is_(None))
         connection.execute(update(exclusions).where(*still).values(_lifting(exclusion)))
     return False
 
@@ -84,5 +84,5 @@ def _lifting(exclusion: Exclusion) -> dict[str, str | None]:
 
 def _record(row: Any) -> Exclusion:
     texts = {"by": row["created_by"], "lifted_by": row["lifted_by"], "lifted_reason": row["lifted_reason"]}
-    same = {name: row[name] for name in ("rater_id", "since", "reason", "created_at", "lifted_at")}
-    return Exclusion.model_validate({**same, **{name: value or "" for name, value in texts.items()}})
+    columns = {name: row[name] for name in ("rater_id", "since", "reason", "created_at", "lifted_at")}
+    return Exclusion.model_validate({**columns, **{name: value or "" for name, value in texts.items()}})

@@ -21,10 +21,10 @@ class PreparedStatement:
     def __call__(self, connection: Connection, **values: Any) -> CursorResult[Any]:
         """Execute the statement."""
         text, fixed, order = self._spelling(connection.dialect)
-        named = {**fixed, **values}
+        parameters = {**fixed, **values}
         if order is not None:
-            return connection.exec_driver_sql(text, tuple(named[name] for name in order))
-        return connection.exec_driver_sql(text, named)
+            return connection.exec_driver_sql(text, tuple(parameters[name] for name in order))
+        return connection.exec_driver_sql(text, parameters)
 
     def _spelling(self, dialect: Dialect) -> tuple[str, dict[str, Any], tuple[str, ...] | None]:
         spelling = self._spelt.get(dialect.name)

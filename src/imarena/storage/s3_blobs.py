@@ -77,16 +77,16 @@ class S3Blobs:
 
     def size(self, sha256: str) -> int | None:
         """Stored size, or None if the blob is missing."""
-        found = self._head(self._key(sha256))
-        return None if found is None else int(found["ContentLength"])
+        head = self._head(self._key(sha256))
+        return None if head is None else int(head["ContentLength"])
 
     def sizes(self, hashes: Sequence[str]) -> list[int | None]:
         """The sizes of many blobs, with several requests at a time."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = list(pool.map(self.size, hashes))
-        if None in found:
+            sizes = list(pool.map(self.size, hashes))
+        if None in sizes:
             next(iter(self), None)  # a listing distinguishes a missing bucket from a missing object
-        return found
+        return sizes
 
     def digest(self, sha256: str) -> str:
         """The hash of the bytes that are actually stored."""
@@ -95,8 +95,8 @@ class S3Blobs:
     def clock(self) -> float:
         """Seconds since 1970 by the clock of the server."""
         with self._explained():
-            listed = self.client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
-        return _answered_at(listed)
+            answer = self.client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
+        return _answered_at(answer)
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete a blob unless it was stored since `moment`; returns its size, or None if it stays."""
@@ -104,13 +104,13 @@ class S3Blobs:
         if not self._mark(sha256):
             return None  # another gc is working on it
         try:
-            found = self._head(self._key(sha256))
-            if found is None or found["LastModified"].timestamp() > moment:
+            head = self._head(self._key(sha256))
+            if head is None or head["LastModified"].timestamp() > moment:
                 return None
             if time.monotonic() - started > REMOVE_S:
                 return None  # a writer may have stopped waiting
             self._delete(self._key(sha256))
-            return int(found["ContentLength"])
+            return int(head["ContentLength"])
         finally:
             self._delete(self._marked(sha256))
 
@@ -122,11 +122,11 @@ class S3Blobs:
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs."""
-        return (sha256 for sha256, _, _ in self._listed())
+        return (sha256 for sha256, _, _ in self._objects())
 
     def older(self, moment: float) -> Iterator[tuple[str, int]]:
         """Hash and size of each blob that was not stored since `moment`."""
-        return ((sha256, size) for sha256, size, changed in self._listed() if changed <= moment)
+        return ((sha256, size) for sha256, size, changed in self._objects() if changed <= moment)
 
     def leftovers(self) -> list[Path]:
         """None, because objects are written atomically."""
@@ -146,10 +146,10 @@ class S3Blobs:
     def _renew(self, sha256: str, size: int) -> bool:
         """Does the blob exist? If so, refresh its timestamp, so that it is not deleted as an old leftover."""
         key = self._key(sha256)
-        found = self._head(key)
-        if found is None or found["ContentLength"] != size:
+        head = self._head(key)
+        if head is None or head["ContentLength"] != size:
             return False
-        if _age_s(found) < YOUNG_S:
+        if _age_s(head) < YOUNG_S:
             return True
         source = {"Bucket": self._bucket, "Key": key}
         try:
@@ -187,8 +187,8 @@ class S3Blobs:
 
     def _has_tag(self, sha256: str, tag: str) -> bool:
         """Is the object still the one that had this tag?"""
-        found = self._head(self._key(sha256))
-        return found is not None and bool(tag) and found.get("ETag") == tag
+        head = self._head(self._key(sha256))
+        return head is not None and bool(tag) and head.get("ETag") == tag
 
     def _read(self, sha256: str, **how: Any) -> bytes:
         return self._fetch(sha256, **how)[0]
@@ -204,10 +204,10 @@ class S3Blobs:
     def _head(self, key: str) -> dict[str, Any] | None:
         try:
             with self._explained():
-                found: dict[str, Any] = self.client.head_object(Bucket=self._bucket, Key=key)
+                head: dict[str, Any] = self.client.head_object(Bucket=self._bucket, Key=key)
         except _Missing:
             return None
-        return found
+        return head
 
     def _delete(self, key: str) -> None:
         with self._explained():
@@ -221,14 +221,14 @@ class S3Blobs:
                 for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
                     self.client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
 
-    def _listed(self) -> Iterator[tuple[str, int, float]]:
+    def _objects(self) -> Iterator[tuple[str, int, float]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
         with self._explained():
             for page in pages:
-                for found in page.get("Contents", ()):
-                    name = found["Key"].rpartition("/")[2]
-                    if _HASH.fullmatch(name) and found["Key"] == self._key(name):
-                        yield name, found["Size"], found["LastModified"].timestamp()
+                for entry in page.get("Contents", ()):
+                    name = entry["Key"].rpartition("/")[2]
+                    if _HASH.fullmatch(name) and entry["Key"] == self._key(name):
+                        yield name, entry["Size"], entry["LastModified"].timestamp()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -270,10 +270,10 @@ def _answered_at(answer: dict[str, Any]) -> float:
     return parsedate_to_datetime(date).timestamp() if date else time.time()
 
 
-def _age_s(found: dict[str, Any]) -> float:
+def _age_s(head: dict[str, Any]) -> float:
     """Age of the object when the server answered."""
-    changed: datetime = found["LastModified"]
-    return _answered_at(found) - changed.timestamp()
+    changed: datetime = head["LastModified"]
+    return _answered_at(head) - changed.timestamp()
 
 
 def _client(endpoint: str) -> Any:

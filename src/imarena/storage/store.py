@@ -56,7 +56,7 @@ class Store:
         self.engine = engine
         self._checked = -CHECK_S
         self._there: dict[str, int] = {}
-        """Items and outputs that later records may name, each with its `seq`: these rows are never deleted."""
+        """Items and outputs that later records may name, each with its `seq`: only `remove_dataset` deletes them."""
 
     # ------------------------------------------------------------------ writing
 
@@ -72,14 +72,14 @@ class Store:
         repeated = len(pairs) - sum(map(len, groups.values()))
         if not groups:
             return Added(same=repeated)
-        met: dict[str, int] = {}
+        seqs: dict[str, int] = {}
         by_kind: dict[str, Added] = {}
         with writing(self.engine, durable=durable) as connection:
             self._check_version(connection)
             for kind in KINDS:
                 if kind.record in groups:
-                    by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], met)
-        self._remember(met)
+                    by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], seqs)
+        self._remember(seqs)
         return Added(
             sum(added.new for added in by_kind.values()),
             repeated + sum(added.same for added in by_kind.values()),
@@ -116,21 +116,21 @@ class Store:
             check_not_newer(connection)
             self._checked = time.monotonic()
 
-    def _remember(self, met: dict[str, int]) -> None:
+    def _remember(self, seqs: dict[str, int]) -> None:
         """Remember what a transaction found, once it is committed: before that, its own rows could be rolled back."""
-        if len(self._there) + len(met) > REMEMBERED:
+        if len(self._there) + len(seqs) > REMEMBERED:
             self._there = {}
-        self._there.update(met)
+        self._there.update(seqs)
 
     def _append(
-        self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], met: dict[str, int]
+        self, connection: Connection, kind: RecordKind, by_id: dict[str, _RecordAndRow], seqs: dict[str, int]
     ) -> Added:
-        known = existing_values(connection, kind.table.c.id, by_id)
-        fresh = {key: pair for key, pair in by_id.items() if key not in known} if known else by_id
-        broken = self._broken_links(connection, kind, fresh, met)
+        earlier = existing_values(connection, kind.table.c.id, by_id)
+        fresh = {key: pair for key, pair in by_id.items() if key not in earlier} if earlier else by_id
+        broken = self._broken_links(connection, kind, fresh, seqs)
         conflicts = [Conflict(fresh.pop(key)[0], reason) for key, reason in broken.items()]
         if not fresh:
-            return Added(0, len(known), tuple(conflicts))
+            return Added(0, len(earlier), tuple(conflicts))
         if kind.record is Judgment:
             by_form = {row["form_id"]: record for record, row in fresh.values()}
             self._insert_missing(connection, schema.judge_forms, _forms(by_form.values()))
@@ -141,9 +141,9 @@ class Store:
             stored = existing_values(connection, kind.table.c.id, fresh)
             for key, (record, _) in fresh.items():
                 if key not in stored:
-                    conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
+                    conflicts.append(Conflict(record, _CONFLICTS.get(kind.table.name, "its place is taken")))
             count = len(stored)
-        return Added(count, len(known), tuple(conflicts))
+        return Added(count, len(earlier), tuple(conflicts))
 
     def _insert_missing(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
         """Insert rows (all with the same keys), except those that a unique index refuses; returns how many are new.
@@ -163,38 +163,38 @@ class Store:
         return count
 
     def _broken_links(
-        self, connection: Connection, kind: RecordKind, fresh: dict[str, _RecordAndRow], met: dict[str, int]
+        self, connection: Connection, kind: RecordKind, fresh: dict[str, _RecordAndRow], known_seqs: dict[str, int]
     ) -> dict[str, str]:
         """Ids of rows that name a missing record, with the reason. Also sets the `seq` of the rows' outputs."""
         broken: dict[str, str] = {}
         linked = {source: column for column, source in kind.linked.items()}
         for column in kind.table.columns:
             for key in column.foreign_keys:
-                wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
+                ids = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
-                    wanted -= fresh.keys()
-                shared = met if len(wanted) * SHARED <= len(fresh) else {}
-                seqs = self._linked(connection, key.column, wanted, shared)
-                missing = wanted - seqs.keys()
+                    ids -= fresh.keys()
+                shared = known_seqs if len(ids) * SHARED <= len(fresh) else {}
+                seqs = self._linked(connection, key.column, ids, shared)
+                missing = ids - seqs.keys()
                 if column.name in linked:
                     seq = linked[column.name]
                     for _, row in fresh.values():
                         row[seq] = seqs.get(row[column.name])
                 if missing:
-                    what = key.column.table.name.removesuffix("s")
+                    noun = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
                         if row[column.name] in missing:
-                            broken[identity] = f"the {what} {row[column.name]} that it names is not stored"
+                            broken[identity] = f"the {noun} {row[column.name]} that it names is not stored"
         return broken
 
-    def _linked(self, connection: Connection, column: Any, wanted: set[str], met: dict[str, int]) -> dict[str, int]:
+    def _linked(self, connection: Connection, column: Any, ids: set[str], known_seqs: dict[str, int]) -> dict[str, int]:
         """`existing_values`, but asks the database only for values that this store does not remember."""
         if column.table not in (schema.items, schema.outputs):
-            return existing_values(connection, column, wanted)
-        known = self._there
-        known_keys = {key: known[key] for key in wanted if key in known} if known else {}
-        new = existing_values(connection, column, wanted - known_keys.keys() if known_keys else wanted)
-        met.update(new)
+            return existing_values(connection, column, ids)
+        cache = self._there
+        known_keys = {key: cache[key] for key in ids if key in cache} if cache else {}
+        new = existing_values(connection, column, ids - known_keys.keys() if known_keys else ids)
+        known_seqs.update(new)
         return {**known_keys, **new} if known_keys else new
 
     # ------------------------------------------------------------------ reading
@@ -259,12 +259,16 @@ class Store:
             ).rowcount:
                 connection.execute(insert(schema.facts).values(key=key, value=value))
 
+    def forget(self) -> None:
+        """Forget which items and outputs exist, because some were removed."""
+        self._there = {}
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
 
-_TAKEN = {
+_CONFLICTS = {
     "items": "another item with this key and other content is in the data set already",
     "outputs": "this editor already has another ok output for the same item, turn, mode and sample",
     "votes": "this rater has voted on this assignment already",
@@ -283,12 +287,12 @@ def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[An
     return query
 
 
-def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
+def existing_values(connection: Connection, column: Any, values: Iterable[str]) -> dict[str, int]:
     """The values that exist in a column, each with its row's `seq` (0 if the table has none).
 
     All values are one parameter, whatever the database.
     """
-    keys = list(wanted)
+    keys = list(values)
     if not keys:
         return {}
     name, table = f'"{column.name}"', column.table.name
@@ -310,8 +314,7 @@ def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str
     """Mark the rows with these ids as replaced by a later record."""
     keys = [key for key in replaced if key is not None]
     for start in range(0, len(keys), PAGE):
-        page = keys[start : start + PAGE]
-        connection.execute(update(table).where(table.c.id.in_(page)).values(superseded=1))
+        connection.execute(update(table).where(table.c.id.in_(keys[start : start + PAGE])).values(superseded=1))
 
 
 def _forms(records: Iterable[Record]) -> list[dict[str, Any]]:

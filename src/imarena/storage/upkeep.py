@@ -37,8 +37,8 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     Safe during an import: images that are stored again meanwhile stay. Ages are by the storage's clock.
     """
     limit = workspace.blobs.clock() - grace_s
-    used = _used(workspace)
-    unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used}
+    used_hashes = _used_hashes(workspace)
+    unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used_hashes}
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
     size = sum(path.stat().st_size for path in old)
     if remove:
@@ -49,17 +49,17 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     return Garbage(tuple(unused), len(old), size + sum(unused.values()))
 
 
-def _used(workspace: Workspace) -> set[str]:
-    used = {image.sha256 for item in workspace.store.records(Item) for image in item_images(item)}
-    used |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
+def _used_hashes(workspace: Workspace) -> set[str]:
+    hashes = {image.sha256 for item in workspace.store.records(Item) for image in item_images(item)}
+    hashes |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
     for row in workspace.store.rows(Evidence):
-        used |= {row["image_sha256"], row["against_sha256"]}
-    return used
+        hashes |= {row["image_sha256"], row["against_sha256"]}
+    return hashes
 
 
 def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, int]:
     """Delete blobs and their rows in batches, while nobody else writes. Returns the deleted blobs with their sizes."""
-    gone: dict[str, int] = {}
+    removed: dict[str, int] = {}
     left = deque(unused)
     while left:
         with writing(workspace.store.engine) as connection:
@@ -70,17 +70,17 @@ def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, 
                 size = workspace.blobs.remove_older(sha256, limit)
                 if size is not None:
                     batch[sha256] = size
-            chosen = schema.blobs.c.sha256.in_(list(batch))
-            connection.execute(schema.blobs.delete().where(chosen, schema.blobs.c.withdrawn_at.is_(None)))
-        gone |= batch
+            condition = schema.blobs.c.sha256.in_(list(batch))
+            connection.execute(schema.blobs.delete().where(condition, schema.blobs.c.withdrawn_at.is_(None)))
+        removed |= batch
         if left:
             time.sleep(PAUSE_S)
-    return gone
+    return removed
 
 
 def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
     """Delete an image's bytes, and the evidence read from it, for good. Its records stay, and a tombstone is stored."""
-    table, read = schema.blobs, schema.evidence
+    table, evidence = schema.blobs, schema.evidence
     with writing(workspace.store.engine) as connection:
         result = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
         matches = list(result.scalars())
@@ -90,7 +90,7 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
             raise UserError(f"'{sha256}' fits {len(matches)} images.", hint="Give more digits.")
         connection.execute(update(table).where(table.c.sha256 == matches[0]).values(withdrawn_at=now().isoformat()))
         connection.execute(
-            read.delete().where(or_(read.c.image_sha256 == matches[0], read.c.against_sha256 == matches[0]))
+            evidence.delete().where(or_(evidence.c.image_sha256 == matches[0], evidence.c.against_sha256 == matches[0]))
         )
     truncate_wal(workspace.store.engine)
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, select, update
 
-from imarena.core import Progress, first_line
+from imarena.core import Progress, first_line, validation_problem
 from imarena.core.records import ImageRef, Item, Output, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
@@ -87,11 +87,11 @@ def _duplicates(workspace: Workspace) -> Iterator[Finding]:
     )
     keys = ([schema.items.c.dataset, schema.items.c.key], schema.items.c.id.is_not(None))
     with reading(workspace.store.engine) as connection:
-        for what, (columns, where) in (("ok output", slots), ("first vote", chains), ("item key", keys)):
-            query = select(*columns, func.count()).where(where).group_by(*columns).having(func.count() > 1)
+        for noun, (columns, condition) in (("ok output", slots), ("first vote", chains), ("item key", keys)):
+            query = select(*columns, func.count()).where(condition).group_by(*columns).having(func.count() > 1)
             for row in connection.execute(query):
                 subject = " / ".join(str(value) for value in row[:-1])
-                yield Finding("duplicate", subject, f"{row[-1]} records where only one {what} is allowed")
+                yield Finding("duplicate", subject, f"{row[-1]} records where only one {noun} is allowed")
         for kind in KINDS:
             query = select(kind.table.c.id, func.count()).group_by(kind.table.c.id).having(func.count() > 1)
             for row in connection.execute(query):
@@ -114,11 +114,11 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
             wrong = (table.c.superseded == 1) != table.c.id.in_(replaced)
             for identity in connection.execute(select(table.c.id).where(wrong)).scalars():
                 yield Finding("bad_record", identity, "its column superseded does not fit the records that name it")
-        judged, forms = schema.judgments, schema.judge_forms
+        judgments, forms = schema.judgments, schema.judge_forms
         for row in connection.execute(select(forms)).mappings():
             if form_of_row(row).form_id != row["id"]:
                 yield Finding("bad_record", str(row["id"]), f"the form of judge {row['judge']} was changed")
-        unknown = select(judged.c.id).outerjoin(forms, forms.c.id == judged.c.form_id).where(forms.c.id.is_(None))
+        unknown = select(judgments.c.id).outerjoin(forms, forms.c.id == judgments.c.form_id).where(forms.c.id.is_(None))
         for identity in connection.execute(unknown).scalars():
             yield Finding("bad_record", identity, "its form is not stored")
 
@@ -133,17 +133,17 @@ def item_images(item: Item) -> list[ImageRef]:
 
 def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
     total = workspace.store.count(Item).get((), 0)
-    known = {row["sha256"] for row in workspace.store.images()}
+    hashes = {row["sha256"] for row in workspace.store.images()}
     for done, row in enumerate(workspace.store.rows(Item)):
         if done % PAGE == 0:
             tell("items", done, total)
         try:
             item = from_row(Item, row)
-        except (ValidationError, ValueError) as error:
-            yield Finding("bad_record", row["id"], f"cannot be read: {first_line(error)}")
+        except ValueError as error:
+            yield Finding("bad_record", row["id"], f"cannot be read: {_reason(error)}")
             continue
         for image in item_images(item):
-            if image.sha256 not in known:
+            if image.sha256 not in hashes:
                 yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
 
 
@@ -161,8 +161,8 @@ def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
             elif size is None:
                 yield Finding("missing_blob", sha256, f"it is not in {workspace.blobs.place}{naming(sha256)}")
             elif size != row["size_bytes"]:
-                what = f"has {size} bytes where {row['size_bytes']} were stored"
-                yield Finding("changed_blob", sha256, f"{what}{naming(sha256)}")
+                problem = f"has {size} bytes where {row['size_bytes']} were stored"
+                yield Finding("changed_blob", sha256, f"{problem}{naming(sha256)}")
 
 
 class _Naming:
@@ -199,11 +199,15 @@ def _records(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
                 yield Finding("bad_record", row["id"], problem)
 
 
+def _reason(error: ValueError) -> str:
+    return validation_problem(error).text if isinstance(error, ValidationError) else first_line(error)
+
+
 def _problem(kind: RecordKind, row: dict[str, object]) -> str | None:
     try:
         record = from_row(kind.record, row)
-    except (ValidationError, ValueError) as error:
-        return f"cannot be read: {first_line(error)}"
+    except ValueError as error:
+        return f"cannot be read: {_reason(error)}"
     if getattr(record, kind.identity) != row["id"]:
         return "its content does not give its id: it was changed"
     should = to_row(record)
@@ -228,18 +232,12 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         else:
             yield Finding("changed_blob", sha256, f"its bytes have another hash{naming(sha256)}")
         if len(good) >= _HASH_BATCH:
-            _remember(workspace, good)
+            _mark(workspace, good)
             good = []
     restart_deep(workspace)
 
 
-def _remember(workspace: Workspace, hashes: list[str]) -> None:
-    if hashes:
-        with writing(workspace.store.engine) as connection:
-            _mark(connection, hashes)
-
-
-def _mark(connection: Connection, hashes: list[str]) -> None:
-    connection.execute(
-        update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
-    )
+def _mark(workspace: Workspace, hashes: list[str]) -> None:
+    marks = update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
+    with writing(workspace.store.engine) as connection:
+        connection.execute(marks)

@@ -44,8 +44,7 @@ def table(canvas: Canvas, mood: str) -> None:
     top, bottom = WALLS.get(mood, WALLS["day"])
     canvas.gradient(top, bottom, 0, 0.64)
     canvas.glow((0.2, 0.1), 0.5, (255, 250, 236), 0.5)
-    x = float(canvas.rng.uniform(0.06, 0.6))
-    _window(canvas, x, 0.08, 0.28, 0.34)
+    _window(canvas, float(canvas.rng.uniform(0.06, 0.6)), 0.08, 0.28, 0.34)
     canvas.speckle(0.012, 2.5, 0, 0.64)
     wood = ((172, 122, 80), (150, 104, 70), (190, 148, 104))[int(canvas.rng.integers(3))]
     top_edge = 0.64

@@ -146,8 +146,7 @@ def lake(canvas: Canvas, mood: str) -> None:
     canvas.ridge(0.44, 0.03, _tuned((74, 112, 92), mood), _tuned((88, 128, 100), mood), waves=4)
     rows = round(0.5 * canvas.height)
     mirror = canvas.rgb[max(0, 2 * rows - round(0.8 * canvas.height)) : rows][::-1]
-    height = mirror.shape[0]
-    canvas.rgb[rows : rows + height] = mirror * 0.8 + np.array([0.05, 0.1, 0.13], np.float32)
+    canvas.rgb[rows : rows + mirror.shape[0]] = mirror * 0.8 + np.array([0.05, 0.1, 0.13], np.float32)
     canvas.speckle(0.03, 0.8, 0.5, 0.8, stretch=18)
     canvas.ridge(0.8, 0.012, _tuned((150, 164, 110), mood), _tuned((110, 132, 78), mood))
     canvas.speckle(0.05, 0.9, 0.81, 1.0)

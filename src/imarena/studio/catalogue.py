@@ -24,12 +24,12 @@ Small images only, so that the demo stays under a minute and a gigabyte.
 @cache
 def entries() -> tuple[BenchmarkEntry, ...]:
     """The whole benchmark, always in the same order. Nothing is rendered here."""
-    written = [
+    raw = [
         entry
         for name in ("cv_arena", "imagenworld", "photographs")
         for entry in package_yaml("imarena.studio", "entries", f"{name}.yaml")
     ]
-    return (*edival_entries(), *TypeAdapter(list[BenchmarkEntry]).validate_python(written))
+    return (*edival_entries(), *TypeAdapter(list[BenchmarkEntry]).validate_python(raw))
 
 
 @cache

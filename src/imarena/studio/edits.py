@@ -58,8 +58,8 @@ def _locally(scene: Scene, edit: SceneEdit) -> Scene:
     if edit.op == "remove":
         return scene.with_things(tuple(thing for thing in scene.things if thing.uid not in edit.uids))
     if edit.op == "replace":
-        kept = tuple(thing for thing in scene.things if thing.uid not in edit.uids)
-        return scene.with_things(kept + edit.things)
+        remaining = tuple(thing for thing in scene.things if thing.uid not in edit.uids)
+        return scene.with_things(remaining + edit.things)
     return scene.with_things(tuple(with_values(t, edit.values) if t.uid in edit.uids else t for t in scene.things))
 
 

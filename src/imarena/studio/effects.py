@@ -51,8 +51,7 @@ def _colour_cast(rgb: Floats, effect: Effect) -> Floats:
 def _jpeg(rgb: Floats, effect: Effect) -> Floats:
     quality = max(2, round(10 - 6 * effect.amount))
     _, data = cv2.imencode(".jpg", _bytes(rgb)[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
-    blocky = np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.float32)
-    return blocky[..., ::-1] / np.float32(255)
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.float32)[..., ::-1] / np.float32(255)
 
 
 def _low_resolution(rgb: Floats, effect: Effect) -> Floats:
@@ -93,8 +92,7 @@ def _sepia(rgb: Floats, effect: Effect) -> Floats:
 
 def _colour_pop(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     """Turn everything but the foreground grey."""
-    grey = rgb + (_grey(rgb) - rgb) * effect.amount
-    return np.where(front[..., None], rgb, grey)
+    return np.where(front[..., None], rgb, rgb + (_grey(rgb) - rgb) * effect.amount)
 
 
 def _background_blur(rgb: Floats, effect: Effect, front: Mask) -> Floats:
@@ -143,8 +141,8 @@ def _recolour(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     away = np.abs((hsv[..., 0] - effect.seed + 180) % 360 - 180)
     share = np.clip((34 - away) / 10, 0, 1) * np.clip((hsv[..., 1] - 0.25) / 0.2, 0, 1) * effect.amount
     share = cv2.GaussianBlur(share * front, (0, 0), 1.0)[..., None]
-    wanted = np.array([[COLOURS[effect.text]]], np.float32) / 255
-    hsv[..., 0] = float(cv2.cvtColor(wanted, cv2.COLOR_RGB2HSV)[0, 0, 0])
+    target = np.array([[COLOURS[effect.text]]], np.float32) / 255
+    hsv[..., 0] = float(cv2.cvtColor(target, cv2.COLOR_RGB2HSV)[0, 0, 0])
     return np.asarray(rgb + (cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB) - rgb) * share, np.float32)
 
 
@@ -187,6 +185,6 @@ def apply_effect(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     elif effect.kind in WHOLE:
         changed = WHOLE[effect.kind](rgb, effect)
     else:
-        known = ", ".join(sorted((*WHOLE, *FRONT)))
-        raise UserError(f"There is no effect called '{effect.kind}'.", hint=f"Known: {known}.")
+        names = ", ".join(sorted((*WHOLE, *FRONT)))
+        raise UserError(f"There is no effect called '{effect.kind}'.", hint=f"Known: {names}.")
     return np.asarray(np.clip(changed, 0, 1), np.float32)

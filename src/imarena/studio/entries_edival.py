@@ -53,8 +53,8 @@ def _colours(scene: Scene) -> list[str]:
 
 def _all_of(scene: Scene, thing: Thing) -> str:
     """Name for a thing, or for all that look like it: ``red balloon``, ``red balloons``."""
-    alike = sum(other.name == thing.name for other in scene.things)
-    return thing.name if alike == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
+    count = sum(other.name == thing.name for other in scene.things)
+    return thing.name if count == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
 
 
 def _add(rng: np.random.Generator, scene: Scene) -> Written:
@@ -84,9 +84,9 @@ def _remove(rng: np.random.Generator, scene: Scene) -> Written:
 
 def _replace(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, list(scene.things))
-    rest = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
+    scene_without = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
     kind = _fresh_kind(rng, scene)
-    new = new_thing(rest, kind, pick_colour(rng, kind, _colours(scene)))
+    new = new_thing(scene_without, kind, pick_colour(rng, kind, _colours(scene)))
     new = new.model_copy(update={"x": thing.x, "y": thing.y if not object_kind(thing.kind).floats else new.y})
     instruction = f"Replace the {thing.name} with {article(new.colour)} {new.name}."
     return (
@@ -139,19 +139,19 @@ def _retext(rng: np.random.Generator, scene: Scene) -> Written:
 
 def _move(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, [t for t in scene.things if scene.count(t.kind) == 1])
-    rest = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
+    scene_without = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
     wide = width_of(scene, thing.kind, thing.size)
     options: list[tuple[float, PositionName, float, Thing]] = []
-    for anchor in rest.things:
+    for anchor in scene_without.things:
         sides: tuple[tuple[PositionName, float, float], ...] = (
             ("right", anchor.x + wide / 2, 1.0),
             ("left", 0.0, anchor.x - wide / 2),
         )
         for side, low, high in sides:
-            x = free_x(rest, thing.kind, thing.size, low, high)
+            x = free_x(scene_without, thing.kind, thing.size, low, high)
             was, now = thing.x > anchor.x, x > anchor.x
             if was != now and now == (side == "right") and abs(x - thing.x) > 0.12:
-                options.append((crowding(rest, x, wide), side, x, anchor))
+                options.append((crowding(scene_without, x, wide), side, x, anchor))
     _, side, x, anchor = min(options, key=lambda option: option[0])
     instruction = f"Change the position of the {thing.name} to the {side} of the {anchor.name}."
     return (
@@ -191,9 +191,9 @@ def _rebackground(rng: np.random.Generator, scene: Scene) -> Written:
     ]  # fmt: skip
     name = options[int(rng.integers(len(options)))]
     edit = SceneEdit(op="backdrop", backdrop=name, mood=backdrop_of(name).moods[0], seed=int(rng.integers(1000)))
-    kept = join_words([f"the {thing.name}" for thing in scene.things[:2]])
+    unchanged = join_words([f"the {thing.name}" for thing in scene.things[:2]])
     return (
-        f"Change the background to {backdrop_of(name).description}, and leave {kept} unchanged.",
+        f"Change the background to {backdrop_of(name).description}, and leave {unchanged} unchanged.",
         edit,
         f"the scene is {backdrop_of(name).description}",
         ObjectTurn(type="background_change", background=backdrop_of(name).description),
@@ -220,15 +220,15 @@ def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
     start = scene = random_scene(100 + number, backdrop, 4, with_text=True)
     steps = []
     for task in types:
-        used = task
+        kind = task
         if task == "text_change" and not any(t.text for t in scene.things):
-            used = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
+            kind = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
         try:
-            instruction, edit, expected, turn = WRITERS[used](rng, scene)
+            instruction, edit, expected, turn = WRITERS[kind](rng, scene)
         except ValueError:  # nothing in the scene can be counted or moved
-            used = "subject_add"
-            instruction, edit, expected, turn = WRITERS[used](rng, scene)
-        steps.append(Step(instruction=instruction, task=used, edit=edit, expected=expected, turn=turn))
+            kind = "subject_add"
+            instruction, edit, expected, turn = WRITERS[kind](rng, scene)
+        steps.append(Step(instruction=instruction, task=kind, edit=edit, expected=expected, turn=turn))
         scene = apply_edit(scene, edit)
     return BenchmarkEntry(
         key=f"edival-{number + 1:02d}", taxonomy="edival", task=steps[0].task, family=FAMILIES[steps[0].task],

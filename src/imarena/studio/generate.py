@@ -58,8 +58,7 @@ def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
 
 def kinds_for(backdrop: str) -> list[str]:
     """Kinds that usually occur on a backdrop, in a fixed order."""
-    surface = backdrop_of(backdrop).place
-    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(surface, "table")
+    field = {"table": "table", "room": "room", "open_air": "open_air"}.get(backdrop_of(backdrop).place, "table")
     return [name for name, kind in KINDS.items() if getattr(kind, field) > 0]
 
 
@@ -75,31 +74,31 @@ def random_scene(
         light=("left", "right")[int(rng.integers(2))],
     )  # fmt: skip
     pool = [kind for kind in kinds_for(backdrop) if kind not in must]
-    chosen = list(must)
-    if with_text and not any(object_kind(kind).texts for kind in chosen):
+    kinds = list(must)
+    if with_text and not any(object_kind(kind).texts for kind in kinds):
         texts = [kind for kind in pool if object_kind(kind).texts]
-        chosen.append(texts[int(rng.integers(len(texts)))])
+        kinds.append(texts[int(rng.integers(len(texts)))])
     for kind in rng.permutation(pool):
-        if len(chosen) >= count:
+        if len(kinds) >= count:
             break
-        if kind not in chosen:
-            chosen.append(str(kind))
-    used: list[str] = []
-    for kind in sorted(chosen, key=lambda name: -size_in(name, backdrop) * object_kind(name).aspect):
-        colour = pick_colour(rng, kind, used)
-        used.append(colour)
+        if kind not in kinds:
+            kinds.append(str(kind))
+    colours: list[str] = []
+    for kind in sorted(kinds, key=lambda name: -size_in(name, backdrop) * object_kind(name).aspect):
+        colour = pick_colour(rng, kind, colours)
+        colours.append(colour)
         scene = scene.with_things((*scene.things, new_thing(scene, kind, colour)))
     return scene
 
 
-def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
+def pick_colour(rng: np.random.Generator, kind: str, colours: list[str]) -> str:
     """A random colour that the kind may have, unused if possible."""
     allowed = [
         c
         for c in (object_kind(kind).colours or tuple(COLOURS))
         if c not in {"black", "white"} or object_kind(kind).colours
     ]
-    fresh = [colour for colour in allowed if colour not in used] or allowed
+    fresh = [colour for colour in allowed if colour not in colours] or allowed
     return fresh[int(rng.integers(len(fresh)))]
 
 

@@ -33,12 +33,12 @@ def _name_after(turn: ObjectTurn, scene: Scene, uids: tuple[str, ...]) -> str | 
 
 def _objects(scene: Scene) -> tuple[SceneObject, ...]:
     """One entry per name, with the boxes of all visible things of that name."""
-    seen = render_scene(scene).seen()
+    visible = render_scene(scene).seen()
     objects = []
     for name in dict.fromkeys(thing.name for thing in scene.things):
-        alike = [found for found in seen if found.name == name]
-        first = alike[0].thing
-        boxes = tuple(tuple(map(float, found.box)) for found in alike if found.box is not None)
+        same_name = [thing for thing in visible if thing.name == name]
+        first = same_name[0].thing
+        boxes = tuple(tuple(map(float, thing.box)) for thing in same_name if thing.box is not None)
         objects.append(
             SceneObject.model_validate(
                 {
@@ -47,7 +47,7 @@ def _objects(scene: Scene) -> tuple[SceneObject, ...]:
                     "color": first.colour,
                     "material": first.material,
                     "text": first.text or None,
-                    "count": len(alike),
+                    "count": len(same_name),
                     "foreground": first.foreground,
                     "boxes": boxes,
                 }

@@ -48,8 +48,8 @@ def true_quality(key: str, image: bytes, *, turn: int | None = None, complex_mod
         return TrueQuality(0.0, 0.0, 0.0)
     before = before if before is not None else after.with_things(())
     base, target, region, (height, width) = _exact(before, after)
-    shown = _fitted(align_canvas(decode_pixels(image), before, after, (height, width)))
-    return TrueQuality(_made(base, target, shown, region), _kept(target, shown, region), _clean(base, target, shown))
+    output = _fitted(align_canvas(decode_pixels(image), before, after, (height, width)))
+    return TrueQuality(_made(base, target, output, region), _kept(target, output, region), _clean(base, target, output))
 
 
 @lru_cache(maxsize=8)
@@ -71,21 +71,21 @@ def _fitted(pixels: npt.NDArray[np.uint8]) -> Floats:
     return _shrunk(pixels).astype(np.float32) / np.float32(255)
 
 
-def _made(base: Floats, target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
+def _made(base: Floats, target: Floats, output: Floats, region: npt.NDArray[np.bool_]) -> float:
     """Share of the requested change that was made, inside the region where something should change."""
     if not region.any():
         return 1.0
-    asked = float(np.abs(base - target)[region].sum())
-    missing = float(np.abs(shown - target)[region].sum())
-    return float(np.clip(1 - missing / max(asked, 1e-6), 0, 1))
+    change = float(np.abs(base - target)[region].sum())
+    missing = float(np.abs(output - target)[region].sum())
+    return float(np.clip(1 - missing / max(change, 1e-6), 0, 1))
 
 
-def _kept(target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
+def _kept(target: Floats, output: Floats, region: npt.NDArray[np.bool_]) -> float:
     """How little changed outside the region; for global changes, how well the edges of the image survived."""
     outside = ~region
     if outside.mean() > 0.03:
-        return float(np.exp(-float(np.abs(shown - target)[outside].mean()) / 0.05))
-    return float(np.clip(np.corrcoef(_edges(target).ravel(), _edges(shown).ravel())[0, 1], 0, 1))
+        return float(np.exp(-float(np.abs(output - target)[outside].mean()) / 0.05))
+    return float(np.clip(np.corrcoef(_edges(target).ravel(), _edges(output).ravel())[0, 1], 0, 1))
 
 
 def _edges(picture: Floats) -> Floats:
@@ -95,9 +95,9 @@ def _edges(picture: Floats) -> Floats:
     return np.asarray(strength + 1e-6 * ramp, np.float32)  # the ramp avoids a division by zero for a blank image
 
 
-def _clean(base: Floats, target: Floats, shown: Floats) -> float:
+def _clean(base: Floats, target: Floats, output: Floats) -> float:
     """How near each pixel is to a blend of the image before and the exact one; everything else is an artefact."""
     step = target - base
     length = np.maximum((step * step).sum(axis=2, keepdims=True), 1e-4)
-    share = np.clip(((shown - base) * step).sum(axis=2, keepdims=True) / length, 0, 1)
-    return float(np.exp(-float(np.abs(shown - (base + share * step)).mean()) / 0.04))
+    share = np.clip(((output - base) * step).sum(axis=2, keepdims=True) / length, 0, 1)
+    return float(np.exp(-float(np.abs(output - (base + share * step)).mean()) / 0.04))

@@ -53,12 +53,12 @@ def photos() -> tuple[Photo, ...]:
 
 def photo_of(name: str) -> Photo:
     """The photograph called `name`, with or without ``photo:``."""
-    wanted = name.removeprefix(PREFIX)
+    bare_name = name.removeprefix(PREFIX)
     for photo in photos():
-        if photo.name == wanted:
+        if photo.name == bare_name:
             return photo
-    known = ", ".join(photo.name for photo in photos())
-    raise UserError(f"There is no bundled photograph called '{wanted}'.", hint=f"Known: {known}.")
+    names = ", ".join(photo.name for photo in photos())
+    raise UserError(f"There is no bundled photograph called '{bare_name}'.", hint=f"Known: {names}.")
 
 
 def photo_bytes(name: str) -> bytes:

@@ -45,20 +45,20 @@ class RecognisedRequest:
 
 def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> RecognisedRequest | None:
     """The entry and turns of a request, or None if it is not from this benchmark."""
-    named = requests_from_text(instruction, sources)
-    if not named:
+    candidates = requests_from_text(instruction, sources)
+    if not candidates:
         return _by_picture(sources[0]) if sources else None
-    return next((request for request in named if not sources or is_picture_of(request.entry, sources[0])), None)
+    return next((request for request in candidates if not sources or is_picture_of(request.entry, sources[0])), None)
 
 
 def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
     """Candidates by the text alone, whatever the image shows; the entry that looks most similar first."""
     query = _plain(instruction)
     matches = [(len(text), key, turn) for text, key, turn in _instructions() if text in query]
-    named = {key: _first_steps(entry_of(key), query) for key in dict.fromkeys(key for _, key, _ in matches)}
-    longest_chain = max(named, key=named.__getitem__, default="")
-    if named.get(longest_chain, 0) > 1:
-        return (RecognisedRequest(entry_of(longest_chain), 0, named[longest_chain]),)
+    steps_by_key = {key: _first_steps(entry_of(key), query) for key in dict.fromkeys(key for _, key, _ in matches)}
+    longest_chain = max(steps_by_key, key=steps_by_key.__getitem__, default="")
+    if steps_by_key.get(longest_chain, 0) > 1:
+        return (RecognisedRequest(entry_of(longest_chain), 0, steps_by_key[longest_chain]),)
     longest = max((length for length, _, _ in matches), default=0)
     best = [(key, turn) for length, key, turn in matches if length == longest]
     if len(best) > 1 and sources:
@@ -111,11 +111,11 @@ def _instructions() -> tuple[tuple[str, str, int], ...]:
 def _by_picture(source: bytes) -> RecognisedRequest | None:
     """The nearest entry that the image shows; an image after the last turn selects that turn again."""
     look = _thumbnail(decode_pixels(source))
-    seen = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
-    near = sorted((_far(look, entry.key, turn), index) for index, (entry, turn) in enumerate(seen))
+    views = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
+    near = sorted((_far(look, entry.key, turn), index) for index, (entry, turn) in enumerate(views))
     tried: dict[str, bool] = {}
     for far, index in near:
-        entry, turn = seen[index]
+        entry, turn = views[index]
         if far >= FAR or len(tried) > NEAREST:
             return None
         if entry.key not in tried:

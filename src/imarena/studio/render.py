@@ -52,8 +52,8 @@ class RenderedScene:
 
     def mask(self, uid: str) -> Mask:
         """The visible pixels of one thing."""
-        wanted = [i for i, thing in enumerate(self.order) if thing.uid == uid]
-        return np.isin(self.index, wanted)
+        indices = [i for i, thing in enumerate(self.order) if thing.uid == uid]
+        return np.isin(self.index, indices)
 
     @property
     def foreground(self) -> Mask:
@@ -185,8 +185,8 @@ def _turned(colours: Floats, alpha: Floats, angle: float) -> tuple[Floats, Float
     side = int(np.ceil(np.hypot(height, width)))
     matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
     matrix[:, 2] += ((side - width) / 2, (side - height) / 2)
-    both = np.dstack([colours * alpha[..., None], alpha])
-    turned = cv2.warpAffine(both, matrix, (side, side), flags=cv2.INTER_LINEAR)
+    layers = np.dstack([colours * alpha[..., None], alpha])
+    turned = cv2.warpAffine(layers, matrix, (side, side), flags=cv2.INTER_LINEAR)
     share = turned[..., 3]
     return np.asarray(turned[..., :3] / np.maximum(share, 1e-4)[..., None], np.float32), share
 
@@ -225,7 +225,7 @@ def _bent(rgb: Floats, index: npt.NDArray[np.int16], effect: Effect) -> tuple[Fl
         matrix = cv2.getPerspectiveTransform(bent, corners)
     size = (width, height)
     moved = cv2.warpPerspective(rgb, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
-    where = cv2.warpPerspective(
+    bent_index = cv2.warpPerspective(
         index, matrix, size, flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-1
     )
-    return moved, where
+    return moved, bent_index

@@ -69,8 +69,8 @@ class Scene(Noun):
         for thing in self.things:
             if thing.uid == uid:
                 return thing
-        known = ", ".join(thing.uid for thing in self.things) or "none"
-        raise UserError(f"The scene has no thing '{uid}'.", hint=f"Things: {known}.")
+        uids = ", ".join(thing.uid for thing in self.things) or "none"
+        raise UserError(f"The scene has no thing '{uid}'.", hint=f"Things: {uids}.")
 
     def in_depth_order(self) -> tuple[Thing, ...]:
         """Things from the farthest to the nearest."""

@@ -24,9 +24,9 @@ def sprite(
     look = Appearance(base, text, state)
     for stroke in shape.strokes:
         pen.draw(stroke, look)
-    drawn = np.asarray(pen.image.reduce(ZOOM), dtype=np.float32) / 255.0
+    canvas = np.asarray(pen.image.reduce(ZOOM), dtype=np.float32) / 255.0
     body = np.asarray(pen.body.reduce(ZOOM), dtype=np.float32) / 255.0
-    rgb, alpha = drawn[..., :3].copy(), drawn[..., 3].copy()
+    rgb, alpha = canvas[..., :3].copy(), canvas[..., 3].copy()
     if not shape.flat:
         rgb = _relief(rgb, alpha, light, gloss=GLOSS.get(material, 0.2))
     rgb, alpha = _material(rgb, alpha, body, material)

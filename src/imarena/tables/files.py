@@ -38,8 +38,8 @@ def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
         from pyarrow import parquet
 
         with parquet.ParquetFile(path) as file:
-            named = [name for name in file.schema_arrow.names if name in text]
-        with parquet.ParquetFile(path, read_dictionary=named, buffer_size=BUFFER_BYTES) as file:
+            text_columns = [name for name in file.schema_arrow.names if name in text]
+        with parquet.ParquetFile(path, read_dictionary=text_columns, buffer_size=BUFFER_BYTES) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 yield pa.Table.from_batches([batch])
     elif reader is _jsonl:
@@ -85,10 +85,10 @@ def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None
     from pyarrow import csv as arrow_csv
 
     names, delimiter = _header(path)
-    kept = [name for name in names if wanted is None or name in wanted]
+    columns = [name for name in names if wanted is None or name in wanted]
     convert = arrow_csv.ConvertOptions(
-        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in kept if name in text},
-        include_columns=kept,
+        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in columns if name in text},
+        include_columns=columns,
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
@@ -100,16 +100,16 @@ def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None
 def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    chosen = _csv_options(path, text, wanted)
+    settings = _csv_options(path, text, wanted)
 
-    def read(threads: bool) -> pa.Table:
+    def read_csv(threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=threads)
-        return arrow_csv.read_csv(path, read_options=options, **chosen)
+        return arrow_csv.read_csv(path, read_options=options, **settings)
 
     try:
-        return read(threads=True)
+        return read_csv(threads=True)
     except pa.ArrowInvalid:
-        return read(threads=False)  # one thread counts rows, so its error names the line of the file
+        return read_csv(threads=False)  # one thread counts rows, so its error names the line of the file
 
 
 def _header(path: Path) -> tuple[list[str], str]:
@@ -134,8 +134,8 @@ def csv_delimiter(header: str) -> str:
     return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
-def _not_utf8(path: Path, where: str = "") -> UserError:
-    return UserError(f"{path} is not UTF-8{where}.", hint="Save it as CSV UTF-8.")
+def _not_utf8(path: Path, place: str = "") -> UserError:
+    return UserError(f"{path} is not UTF-8{place}.", hint="Save it as CSV UTF-8.")
 
 
 def _jsonl(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:  # noqa: ARG001
@@ -151,8 +151,8 @@ def _parquet(path: Path, text: frozenset[str], wanted: frozenset[str] | None) ->
 
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
-    kept = [name for name in names if wanted is None or name in wanted]
-    return parquet.read_table(path, columns=kept, read_dictionary=[name for name in kept if name in text])
+    columns = [name for name in names if wanted is None or name in wanted]
+    return parquet.read_table(path, columns=columns, read_dictionary=[name for name in columns if name in text])
 
 
 def _first_line(error: BaseException) -> str:

@@ -87,27 +87,27 @@ class KeptRows:
         """The numbers of some of the kept rows, in order."""
         begin, end, _ = some.indices(len(self))
         first, last = np.searchsorted(self._ends, [begin + 1, end]).tolist()
-        found = [self._part(number) for number in range(first, last + 1 if begin < end else first)]
+        parts = [self._part(number) for number in range(first, last + 1 if begin < end else first)]
         before = int(self._ends[first - 1]) if first else 0
-        return np.concatenate([np.zeros(0, np.int64), *found])[begin - before : end - before]
+        return np.concatenate([np.zeros(0, np.int64), *parts])[begin - before : end - before]
 
     def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
         """The kept rows that `of` also keeps; it receives row numbers."""
         parts = iter(range(self._begins.size))
 
-        def kept(rows: slice) -> NDArray[np.bool_]:
+        def select(rows: slice) -> NDArray[np.bool_]:
             numbers = self._part(next(parts))
             mask = np.zeros(rows.stop - rows.start, bool)
             mask[numbers[of(numbers)] - rows.start] = True
             return mask
 
-        return KeptRows(self._n, kept)
+        return KeptRows(self._n, select)
 
     def _part(self, number: int) -> NDArray[np.int64]:
         size = -(-self._step // 8)  # bytes per part
         bits = np.unpackbits(self._bits[number * size : (number + 1) * size])
-        kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(bits)
-        return kept
+        numbers: NDArray[np.int64] = self._begins[number] + np.flatnonzero(bits)
+        return numbers
 
 
 def take_in_parts(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -118,14 +118,14 @@ def take_in_parts(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 def take_rows_at(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Return `values[places]`. Each place in a file maps 64 KB, so scattered places are looked up in small parts."""
     small = values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE
-    found: NDArray[Any]
+    result: NDArray[Any]
     if small or np.ptp(places) < 8 * places.size:  # few places, or close to each other
-        found = values[places]
-        return found
-    found = np.empty(places.size, values.dtype)
-    for some in row_slices(places.size, _SCATTERED_AT_ONCE):
-        found[some] = values[places[some]]
-    return found
+        result = values[places]
+        return result
+    result = np.empty(places.size, values.dtype)
+    for rows in row_slices(places.size, _SCATTERED_AT_ONCE):
+        result[rows] = values[places[rows]]
+    return result
 
 
 def filter_column(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
@@ -173,19 +173,19 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
         writers = writers or [ColumnWriter(column.dtype, n) for column in columns]
         for writer, column in zip(writers, columns, strict=True):
             writer.append(column[order])
-    written = [writer.reader() for writer in writers]
+    readers = [writer.reader() for writer in writers]
     begins = [np.append(begin, end[:-1]) for begin, end in zip(range(0, n, ROWS_AT_ONCE), ends, strict=True)]
     for number in range(bounds.size + 1):
         cuts = [slice(begin[number], end[number]) for begin, end in zip(begins, ends, strict=True)]
-        yield [pieces(cuts) for pieces in written]
+        yield [pieces(cuts) for pieces in readers]
 
 
-def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
+def _part_bounds(n: int, read_part: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
     """The keys at which parts of about `ROWS_AT_ONCE` rows begin, estimated from a sample of the rows."""
     begins = (np.arange(_SAMPLES) * _GOLDEN % 1 * n).astype(int).tolist()  # irregular steps: keys may repeat
     samples = []
     for begin in begins:
-        samples.append(read(slice(begin, min(n, begin + _SAMPLED_ROWS)))[0].copy())
+        samples.append(read_part(slice(begin, min(n, begin + _SAMPLED_ROWS)))[0].copy())
         release_pages()
     sample = np.sort(np.concatenate(samples))
     parts = min(n // ROWS_AT_ONCE + 1, _MOST_PARTS)
@@ -232,10 +232,10 @@ class ColumnWriter:
         with self._file as file:
             file.truncate(self._written)
             try:
-                written = _mapped(file, self._dtype)
+                values = _mapped(file, self._dtype)
             except OSError:  # some file systems do not support mapping
-                written = _read(file, self._written, self._dtype)
-        return np.concatenate([written, *self._parts]) if self._parts else written
+                values = _read(file, self._written, self._dtype)
+        return np.concatenate([values, *self._parts]) if self._parts else values
 
     def reader(self) -> Callable[[Sequence[slice]], NDArray[Any]]:
         """Return a function that reads pieces of the finished column and concatenates them.
@@ -248,17 +248,17 @@ class ColumnWriter:
             column = self.column()
             return lambda cuts: np.concatenate([column[cut] for cut in cuts])
 
-        def read(cuts: Sequence[slice]) -> NDArray[Any]:
-            found, at = np.empty(sum(cut.stop - cut.start for cut in cuts), dtype), 0
-            data = found.view(np.uint8)
+        def read_pieces(cuts: Sequence[slice]) -> NDArray[Any]:
+            result, at = np.empty(sum(cut.stop - cut.start for cut in cuts), dtype), 0
+            data = result.view(np.uint8)
             for cut in cuts:
                 file.seek(cut.start * dtype.itemsize)
                 end = at + (cut.stop - cut.start) * dtype.itemsize
                 while at < end:
                     at += _read_some(file, data[at:end])
-            return found
+            return result
 
-        return read
+        return read_pieces
 
     def _finish(self) -> None:
         if self._file is not None and self._parts and self._held < self._most_held:

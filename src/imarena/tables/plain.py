@@ -109,8 +109,8 @@ def read_table(
     spec = _kind(kind)
     renames = dict(columns or {})
     text = _text_columns(spec, renames)
-    wanted = None if extra is None else text | frozenset(extra)
-    return _checked(read_file(Path(path), text=text, wanted=wanted), spec, str(path), renames, labels, bad_values)
+    column_names = None if extra is None else text | frozenset(extra)
+    return _checked(read_file(Path(path), text=text, wanted=column_names), spec, str(path), renames, labels, bad_values)
 
 
 def read_table_batches(
@@ -123,8 +123,8 @@ def read_table_batches(
 
 
 def _text_columns(spec: TableKind, renames: Mapping[str, str]) -> frozenset[str]:
-    others = frozenset(other for names in spec.synonyms.values() for other in names)
-    return others | frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
+    synonyms = frozenset(other for names in spec.synonyms.values() for other in names)
+    return synonyms | frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
 
 
 def as_table(
@@ -192,45 +192,46 @@ def _checked(
 
 def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str]) -> pa.Table:
     present = frozenset(table.column_names)
-    listed = ", ".join(table.column_names) or "none"
+    names_text = ", ".join(table.column_names) or "none"
     columns = {**_synonyms(spec, present, columns), **columns}
     source = {theirs: ours for ours, theirs in columns.items()}
     for theirs in source:
         if theirs not in table.column_names:
-            hint = suggestion(theirs, table.column_names, f"It has: {listed}.")
+            hint = suggestion(theirs, table.column_names, f"It has: {names_text}.")
             raise UserError(f"{name}: no column '{theirs}'.", hint=hint)
-    taken = set(columns) - set(source)
-    kept = [column for column in table.column_names if column not in taken]
-    table = table.select(kept).rename_columns([source.get(column, column) for column in kept])
+    replaced = set(columns) - set(source)
+    source_names = [column for column in table.column_names if column not in replaced]
+    table = table.select(source_names).rename_columns([source.get(column, column) for column in source_names])
     if len(set(table.column_names)) < table.num_columns:
         double = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
         raise UserError(f"{name}: column '{double[0]}' appears twice.", hint="Give every column its own name.")
     missing = [column for column in spec.required if column not in table.column_names]
     if missing:
         raise UserError(
-            f"{name}: no {'column' if len(missing) == 1 else 'columns'} {_quoted(missing)}. It has: {listed}.",
+            f"{name}: no {'column' if len(missing) == 1 else 'columns'} {_quoted(missing)}. It has: {names_text}.",
             hint=f"Needed: {', '.join(spec.required)}. " + _how_named(spec, missing),
         )
     return table
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return " and ".join(f"'{name}'" for name in names)
+    *before, last = (f"'{name}'" for name in names)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _how_named(spec: TableKind, missing: Sequence[str]) -> str:
     if "winner" in spec.required:  # `rank` has the option; `agree` and `align` do not
         return f"If they have other names: --columns {','.join(f'{name}=NAME' for name in missing)}."
-    others = [f"{name} ({', '.join(spec.synonyms[name])})" for name in missing if name in spec.synonyms]
-    return f"Other accepted names: {'; '.join(others)}." if others else "Rename the column that holds it."
+    synonyms = [f"{name} ({', '.join(spec.synonyms[name])})" for name in missing if name in spec.synonyms]
+    return f"Other accepted names: {'; '.join(synonyms)}." if synonyms else "Rename the column that holds it."
 
 
 def _synonyms(spec: TableKind, present: frozenset[str], columns: Mapping[str, str]) -> dict[str, str]:
     """The file's names of required columns that are missing under their own names."""
     free = present - set(columns.values())
     missing = [name for name in spec.synonyms if name not in present and name not in columns]
-    found = {name: next((other for other in spec.synonyms[name] if other in free), "") for name in missing}
-    return {name: other for name, other in found.items() if other}
+    renames = {name: next((other for other in spec.synonyms[name] if other in free), "") for name in missing}
+    return {name: other for name, other in renames.items() if other}
 
 
 def _with(table: pa.Table, column: str, values: Any) -> pa.Table:
@@ -312,8 +313,8 @@ def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
         cells = values.cast(pa.string()).to_pylist()
         bad = {row: cell for row, cell in enumerate(cells) if cell is not None and not _is_value(cell)}
         bad_values.update({row + 1: _short(cell) for row, cell in bad.items()})
-        kept = [None if row in bad else cell for row, cell in enumerate(cells)]
-        return _numbers(pa.chunked_array([pa.array(kept, pa.string())]), name, "value")
+        texts = [None if row in bad else cell for row, cell in enumerate(cells)]
+        return _numbers(pa.chunked_array([pa.array(texts, pa.string())]), name, "value")
 
 
 def _is_value(cell: str) -> bool:
@@ -358,22 +359,21 @@ def _relabelled(values: Any, labels: Mapping[str, str]) -> Any:
     return pc.take(pa.array(renamed, pa.string()), indices).dictionary_encode()
 
 
-def _check_values(table: pa.Table, name: str, column: str, known: tuple[str, ...]) -> None:
+def _check_values(table: pa.Table, name: str, column: str, choices: tuple[str, ...]) -> None:
     values = table[column]
     if not values.num_chunks:
         return
-    if all(word in known for word in values.chunk(0).dictionary.to_pylist()):
+    if all(word in choices for word in values.chunk(0).dictionary.to_pylist()):
         return
-    unknown = [word for word in pc.unique(values).to_pylist() if word is not None and word not in known]
+    unknown = [word for word in pc.unique(values).to_pylist() if word is not None and word not in choices]
     for word in unknown[:1]:
-        hint = suggestion(word, known, f"Known: {', '.join(known)}.")
+        hint = suggestion(word, choices, f"Known: {', '.join(choices)}.")
         if column == "winner":
             hint += f" If it means one of these: --labels '{word}=left' (or right, tie, both_bad)."
             hint = _model_hint(table, word) or hint
-        others = [f"'{_short(other)}'" for other in unknown[1:]]
-        also = f" (and {', '.join(others[:_WORDS_LISTED])})" if others else ""
-        bad = pc.equal(values.cast(pa.string()), word)
-        _refuse(bad, name, f"unknown {column} '{_short(word)}'{also}", hint)
+        more_words = [f"'{_short(other)}'" for other in unknown[1:]]
+        also = f" (and {', '.join(more_words[:_WORDS_LISTED])})" if more_words else ""
+        _refuse(pc.equal(values.cast(pa.string()), word), name, f"unknown {column} '{_short(word)}'{also}", hint)
 
 
 def _model_hint(table: pa.Table, word: str) -> str:
@@ -385,10 +385,10 @@ def _model_hint(table: pa.Table, word: str) -> str:
     return ""
 
 
-def _refuse(bad: Any, name: str, what: str, hint: str) -> None:
+def _refuse(bad: Any, name: str, problem: str, hint: str) -> None:
     row = pc.index(bad, pa.scalar(True)).as_py()
     if row >= 0:
-        raise UserError(f"{name}, row {row + 1}: {what}.", hint=hint)
+        raise UserError(f"{name}, row {row + 1}: {problem}.", hint=hint)
 
 
 def _short(cell: str, limit: int = 60) -> str:

@@ -87,22 +87,22 @@ def _shape(values: Plane) -> tuple[float, float, float, float]:
         return math.nan, math.nan, math.nan, math.nan
     left, right = float((negative**2).mean()), float((positive**2).mean())
     ratio = math.sqrt(left) / math.sqrt(right)
-    wanted = float(np.abs(values).mean()) ** 2 / float((values**2).mean())
-    wanted *= (ratio**3 + 1) * (ratio + 1) / (ratio**2 + 1) ** 2
-    alpha = _exponent(wanted)
+    moment_ratio = float(np.abs(values).mean()) ** 2 / float((values**2).mean())
+    moment_ratio *= (ratio**3 + 1) * (ratio + 1) / (ratio**2 + 1) ** 2
+    alpha = _exponent(moment_ratio)
     mean = (math.sqrt(right) - math.sqrt(left)) * math.exp(
         (math.lgamma(1 / alpha) - math.lgamma(3 / alpha)) / 2 + math.lgamma(2 / alpha) - math.lgamma(1 / alpha)
     )
     return alpha, mean, left, right
 
 
-def _exponent(wanted: float) -> float:
+def _exponent(moment_ratio: float) -> float:
     """The exponent whose curve has this ratio of moments, by bisection (the ratio grows with the exponent)."""
     low, high = _SHAPES
     for _ in range(60):
         middle = (low + high) / 2
         log = 2 * math.lgamma(2 / middle) - math.lgamma(1 / middle) - math.lgamma(3 / middle)
-        low, high = (middle, high) if math.exp(log) < wanted else (low, middle)
+        low, high = (middle, high) if math.exp(log) < moment_ratio else (low, middle)
     return (low + high) / 2
 
 

@@ -115,5 +115,5 @@ def basic_colour(colour: str) -> str:
 
 def is_named(frame: Frame, colour: str) -> NDArray[np.bool_]:
     """Pixels that a person would call `colour` (by its basic name) or that look very similar to it. (height, width)."""
-    wanted = BASIC_COLOURS.index(basic_colour(colour))
-    return np.asarray((basic_names(frame.rgb) == wanted) | (colour_likeness(frame.rgb, colour) > 0.6))
+    index = BASIC_COLOURS.index(basic_colour(colour))
+    return np.asarray((basic_names(frame.rgb) == index) | (colour_likeness(frame.rgb, colour) > 0.6))

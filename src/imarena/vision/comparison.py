@@ -79,19 +79,19 @@ def luminance_quantiles(pixels: Pixels) -> dict[str, float]:
 
     The last axis of `pixels` is red, green and blue; at least one pixel is required.
     """
-    found = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
-    return {name: float(value) for name, value in zip(QUANTILES, found, strict=True)}
+    quantiles = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
+    return {name: float(value) for name, value in zip(QUANTILES, quantiles, strict=True)}
 
 
 def _light(pixels: Pixels, fitted: Pixels, mask: Mask | None) -> dict[str, RegionValues]:
-    def within(chosen: Pixels) -> dict[str, float | None]:
-        return {**luminance_quantiles(chosen)} if len(chosen) else dict.fromkeys(QUANTILES)
+    def within(part: Pixels) -> dict[str, float | None]:
+        return {**luminance_quantiles(part)} if len(part) else dict.fromkeys(QUANTILES)
 
-    whole = luminance_quantiles(pixels)
+    quantiles = luminance_quantiles(pixels)
     if mask is None:
-        return {name: RegionValues(value) for name, value in whole.items()}
+        return {name: RegionValues(value) for name, value in quantiles.items()}
     inside, outside = within(fitted[mask]), within(fitted[~mask])
-    return {name: RegionValues(value, inside[name], outside[name]) for name, value in whole.items()}
+    return {name: RegionValues(value, inside[name], outside[name]) for name, value in quantiles.items()}
 
 
 Summary = Callable[[NDArray[np.float64]], float | None]
@@ -130,8 +130,8 @@ def _masked(values: NDArray[np.float64], summary: Summary, mask: Mask) -> float 
     return summary(values[mask]) if mask.any() else None
 
 
-def _regions(mask: Mask | None, whole: float | None, measure: Callable[[Mask], float | None]) -> RegionValues:
-    return RegionValues(whole) if mask is None else RegionValues(whole, measure(mask), measure(~mask))
+def _regions(mask: Mask | None, value: float | None, measure: Callable[[Mask], float | None]) -> RegionValues:
+    return RegionValues(value) if mask is None else RegionValues(value, measure(mask), measure(~mask))
 
 
 def scale_to(pixels: Pixels, source: Pixels) -> Pixels:

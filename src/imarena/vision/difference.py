@@ -84,8 +84,8 @@ def structure_change(left: Floats, right: Floats, sigma: float = 3.0) -> Floats:
     mu_left, mu_right = mean(left), mean(right)
     var_left = mean(left * left) - mu_left * mu_left
     var_right = mean(right * right) - mu_right * mu_right
-    both = mean(left * right) - mu_left * mu_right
-    return np.asarray(1.0 - (2.0 * both + _C_STRUCTURE) / (var_left + var_right + _C_STRUCTURE), dtype=np.float32)
+    covariance = mean(left * right) - mu_left * mu_right
+    return np.asarray(1.0 - (2.0 * covariance + _C_STRUCTURE) / (var_left + var_right + _C_STRUCTURE), dtype=np.float32)
 
 
 def colour_distance(left: Floats, right: Floats) -> Floats:
@@ -108,10 +108,10 @@ def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:
     raw = (colour > threshold).astype(np.uint8)
     closed = cv2.morphologyEx(raw, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
     count, labels, stats, centres = cv2.connectedComponentsWithStats(closed)
-    kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] > _SMALLEST * closed.size]
-    mask = np.isin(labels, kept) if kept else np.zeros(closed.shape, dtype=bool)
+    large = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] > _SMALLEST * closed.size]
+    mask = np.isin(labels, large) if large else np.zeros(closed.shape, dtype=bool)
     regions = []
-    for i in sorted(kept, key=lambda k: -int(stats[k, cv2.CC_STAT_AREA])):
+    for i in sorted(large, key=lambda k: -int(stats[k, cv2.CC_STAT_AREA])):
         left, top, w, h, area = (int(v) for v in stats[i])
         regions.append(
             Region(
@@ -138,8 +138,8 @@ def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, 
 
 def _detail_change(source: Frame, output: Image.Image) -> float:
     """Median over textured blocks of the middle, so that neither a small edit nor a flat sky decides."""
-    same = output if output.size == source.full_size else output.resize(source.full_size, Image.Resampling.BICUBIC)
-    maps = [np.abs(cv2.Laplacian(light, cv2.CV_32F)) for light in (source.detail, detail_of(same))]
+    resized = output if output.size == source.full_size else output.resize(source.full_size, Image.Resampling.BICUBIC)
+    maps = [np.abs(cv2.Laplacian(light, cv2.CV_32F)) for light in (source.detail, detail_of(resized))]
     before, after = (blocks(np.asarray(values, dtype=np.float32)) for values in maps)
     textured = before >= np.median(before)
     return float(np.median(np.log((after[textured] + _FINE) / (before[textured] + _FINE))))

@@ -73,14 +73,14 @@ def suppress(boxes: Floats, scores: Floats, overlap: float = OVERLAP) -> list[in
     """Non-maximum suppression of boxes (n, 4) of one category: the indices to keep, the most confident first."""
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     order = np.argsort(-scores, kind="stable")
-    kept: list[int] = []
+    indices: list[int] = []
     while len(order):
-        first, rest = order[0], order[1:]
-        kept.append(int(first))
-        sides = np.minimum(boxes[first, 2:], boxes[rest, 2:]) - np.maximum(boxes[first, :2], boxes[rest, :2])
+        first, others = order[0], order[1:]
+        indices.append(int(first))
+        sides = np.minimum(boxes[first, 2:], boxes[others, 2:]) - np.maximum(boxes[first, :2], boxes[others, :2])
         common = np.maximum(sides, 0).prod(axis=1)
-        order = rest[common <= overlap * np.maximum(areas[first] + areas[rest] - common, 1e-9)]
-    return kept
+        order = others[common <= overlap * np.maximum(areas[first] + areas[others] - common, 1e-9)]
+    return indices
 
 
 def run_network(pixels: Floats) -> tuple[Floats, Floats]:
@@ -100,12 +100,12 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
     kinds, sure = by_kind[likely].argmax(axis=1), by_kind[likely].max(axis=1)
     shares = decode_boxes(corrections[likely], anchors()[likely])
     boxes = np.clip(shares / np.array([across, down, across, down]), 0, 1) * np.array([width, height, width, height])
-    found = [
-        Detection((left, top, right, bottom), KINDS[kind], min(1.0, float(sure[chosen[at]])))
+    detections = [
+        Detection((left, top, right, bottom), KINDS[kind], min(1.0, float(sure[rows[at]])))
         for kind in np.unique(kinds)
-        for chosen in [np.flatnonzero(kinds == kind)]
-        for at in suppress(boxes[chosen], sure[chosen])
-        for left, top, right, bottom in [tuple(float(end) for end in boxes[chosen[at]])]
+        for rows in [np.flatnonzero(kinds == kind)]
+        for at in suppress(boxes[rows], sure[rows])
+        for left, top, right, bottom in [tuple(float(end) for end in boxes[rows[at]])]
         if left < right and top < bottom
     ]
-    return tuple(sorted(found, key=lambda detection: (-detection.score, detection.label, detection.box))[:MOST])
+    return tuple(sorted(detections, key=lambda detection: (-detection.score, detection.label, detection.box))[:MOST])

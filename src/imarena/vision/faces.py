@@ -73,13 +73,13 @@ def _rows(pixels: Floats, threshold: float) -> Floats:
         sure = np.sqrt(
             np.clip(outputs[f"cls_{stride}"][0, :, 0], 0, 1) * np.clip(outputs[f"obj_{stride}"][0, :, 0], 0, 1)
         )
-        chosen = np.flatnonzero(sure >= threshold)
+        indices = np.flatnonzero(sure >= threshold)
         cells = SIDE // stride
-        corner = np.stack([chosen % cells, chosen // cells], axis=1).astype(np.float32)
-        boxes, points = outputs[f"bbox_{stride}"][0, chosen], outputs[f"kps_{stride}"][0, chosen]
+        corner = np.stack([indices % cells, indices // cells], axis=1).astype(np.float32)
+        boxes, points = outputs[f"bbox_{stride}"][0, indices], outputs[f"kps_{stride}"][0, indices]
         middle, half = (corner + boxes[:, :2]) * stride, np.exp(boxes[:, 2:]) * stride / 2
         at = (points.reshape(-1, 5, 2) + corner[:, None]) * stride
-        rows.append(np.concatenate([middle - half, middle + half, at.reshape(-1, 10), sure[chosen, None]], axis=1))
+        rows.append(np.concatenate([middle - half, middle + half, at.reshape(-1, 10), sure[indices, None]], axis=1))
     return np.concatenate(rows).astype(np.float32)
 
 
@@ -105,8 +105,8 @@ def aligned_face(pixels: Pixels, face: Face) -> Pixels:
 
     points = np.asarray(face.points, np.float64)
     middle, place_middle = points.mean(axis=0), _PLACES.mean(axis=0)
-    apart, wanted = points - middle, _PLACES - place_middle
-    left, sizes, right = np.linalg.svd(wanted.T @ apart)
+    apart, target = points - middle, _PLACES - place_middle
+    left, sizes, right = np.linalg.svd(target.T @ apart)
     signs = np.array([1.0, np.sign(np.linalg.det(left @ right)) or 1.0])
     spread = float((apart**2).sum())
     turn = (left * signs) @ right * (float(sizes @ signs) / max(spread, 1e-12))
@@ -132,8 +132,8 @@ def face_likeness(source: Pixels, output: Pixels, mask: Mask | None = None) -> f
     if not before or not after:
         return None
     largest = max(before, key=lambda face: (face.box[2] - face.box[0]) * (face.box[3] - face.box[1]))
-    wanted = face_vector(source, largest)
-    return max(float(wanted @ face_vector(output, face)) for face in after)
+    vector = face_vector(source, largest)
+    return max(float(vector @ face_vector(output, face)) for face in after)
 
 
 def _faces_in(pixels: Pixels, mask: Mask | None) -> tuple[Face, ...]:

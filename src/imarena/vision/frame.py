@@ -75,8 +75,7 @@ def _middle(array: NDArray[np.uint8]) -> Floats:
 
 def _scaled(array: NDArray[np.uint8], size: tuple[int, int]) -> Floats:
     shrinking = size[0] * size[1] <= array.shape[0] * array.shape[1]
-    method = cv2.INTER_AREA if shrinking else cv2.INTER_CUBIC
-    scaled = cv2.resize(array, size, interpolation=method)
+    scaled = cv2.resize(array, size, interpolation=cv2.INTER_AREA if shrinking else cv2.INTER_CUBIC)
     return np.asarray(scaled, dtype=np.float32) / np.float32(255.0)
 
 

@@ -35,7 +35,7 @@ class _Language:
 
     def kinds(self, sentence: str) -> set[str]:
         features = {name for name, pattern in self.features.items() if pattern.search(sentence)}
-        return {kind for kind, needed in self.rules if needed <= features}
+        return {kind for kind, required in self.rules if required <= features}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _languages() -> tuple[_Language, ...]:
     return tuple(
         _Language(
             {name: _either(phrases, glued=code in _GLUED) for name, phrases in language["features"].items()},
-            tuple((kind, frozenset(needed)) for kind, *needed in language["rules"]),
+            tuple((kind, frozenset(features)) for kind, *features in language["rules"]),
         )
         for code, language in raw.items()
     )

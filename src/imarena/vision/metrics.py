@@ -34,8 +34,8 @@ def similarity(pixels: Pixels, against: Pixels | None = None) -> float:
 
 def signal_to_noise(pixels: Pixels, against: Pixels | None = None) -> float:
     """PSNR with the source in dB, at the source's size; 100 for a copy and for anything closer than that."""
-    found = peak_signal_to_noise(*_fitted_pair(pixels, against, "psnr"))
-    return HIGHEST_PSNR if found is None else min(found, HIGHEST_PSNR)
+    psnr = peak_signal_to_noise(*_fitted_pair(pixels, against, "psnr"))
+    return HIGHEST_PSNR if psnr is None else min(psnr, HIGHEST_PSNR)
 
 
 def colour_difference(pixels: Pixels, against: Pixels | None = None) -> float:

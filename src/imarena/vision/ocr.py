@@ -84,20 +84,20 @@ def _key(array: NDArray[np.uint8]) -> bytes:
 @cached(LRUCache(_KEEP), key=_key, lock=threading.Lock())
 def _recognise(array: NDArray[np.uint8]) -> _ReadLines:
     """The engine's result for an image (pixels). All editors share the same source, so the last results are cached."""
-    read = _engine()(array)
-    nothing = read is None or read.txts is None or read.boxes is None
-    return () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
+    result = _engine()(array)
+    nothing = result is None or result.txts is None or result.boxes is None
+    return () if nothing else tuple(zip(result.txts, result.scores, result.boxes, strict=True))
 
 
 def read_lines(image: Image.Image, box: ShareBox | None = None) -> tuple[TextLine, ...]:
     """All lines of text in the image, or in an enlarged `box` of it, top to bottom. About 0.4 s per image."""
-    part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
+    part, area = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
     height, width = array.shape[:2]
     lines = []
     for text, confidence, corners_ in _recognise(array):
         corners = np.asarray(corners_, dtype=np.float64) / (width, height)
-        corners = corners * (taken[2] - taken[0], taken[3] - taken[1]) + (taken[0], taken[1])
+        corners = corners * (area[2] - area[0], area[3] - area[1]) + (area[0], area[1])
         left, top = corners.min(axis=0)
         right, bottom = corners.max(axis=0)
         lines.append(TextLine(str(text), float(confidence), (float(left), float(top), float(right), float(bottom))))
@@ -134,8 +134,8 @@ def text_match(wanted: str, lines: Sequence[TextLine]) -> float:
     return max((_similar(goal, c) for c in candidates if c), default=0.0)
 
 
-def _similar(goal: str, read: str) -> float:
-    if goal in read:
+def _similar(goal: str, text: str) -> float:
+    if goal in text:
         # A short word inside a long line is a match; one letter inside a sentence is chance.
-        return 1.0 if len(goal) > 2 or len(read) <= 2 * len(goal) else 0.5
-    return difflib.SequenceMatcher(None, goal, read, autojunk=False).ratio()
+        return 1.0 if len(goal) > 2 or len(text) <= 2 * len(goal) else 0.5
+    return difflib.SequenceMatcher(None, goal, text, autojunk=False).ratio()

@@ -57,8 +57,8 @@ def catalog_version(tool: Tool) -> str:
     folder = installed_folder(tool.weights)
     if folder is not None:
         files = read_weights_manifest(folder).files
-        known = "".join(f"{name} {files[name].sha256}\n" for name in sorted(files))
-        return f"{VERSION}+{hashlib.sha256(known.encode()).hexdigest()[:12]}"
+        hash_lines = "".join(f"{name} {files[name].sha256}\n" for name in sorted(files))
+        return f"{VERSION}+{hashlib.sha256(hash_lines.encode()).hexdigest()[:12]}"
     hub = weights_entries()[tool.weights].hub
     return f"{VERSION}+{hub.revision[:12]}" if hub is not None and hub.revision else VERSION
 
@@ -104,11 +104,11 @@ def find_picture_tool(name: str) -> PictureTool:
     """A tool of `PICTURE_TOOLS` or of the catalog; an unknown name raises an error that suggests the nearest one."""
     if name in PICTURE_TOOLS:
         return PICTURE_TOOLS[name]
-    listed = catalog_tool(name)
-    if listed is None:
+    entry = catalog_tool(name)
+    if entry is None:
         names = [*PICTURE_TOOLS, *catalog_names()]
         raise UnknownName(f"There is no tool called '{name}' for one image.", hint=suggestion(name, names))
-    tool, kind, look = listed
+    tool, kind, look = entry
     return PictureTool(name, name, kind, tool.about, lambda: catalog_version(tool), look, gpus=tool.gpus)
 
 
@@ -160,11 +160,11 @@ def _salient(pixels: Pixels) -> JsonDict:
     return masks_value(
         [
             SegmentMask(
-                cv2.resize(each.mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0,
-                each.label,
-                round(each.score, 3),
+                cv2.resize(mask.mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0,
+                mask.label,
+                round(mask.score, 3),
             )
-            for each in masks
+            for mask in masks
         ]
     )
 
@@ -174,12 +174,12 @@ def _colours(pixels: Pixels) -> JsonDict:
 
     names = basic_names(np.asarray(shrink_pixels(pixels, _SALIENT_SIDE // 2), np.float32) / np.float32(255))
     shares = np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / names.size
-    listed: list[Any] = [
+    colours: list[Any] = [
         {"name": BASIC_COLOURS[at], "share": round(float(shares[at]), 3)}
         for at in np.argsort(-shares, kind="stable")
         if shares[at] >= _SMALL_SHARE
     ]
-    return {"colours": listed}
+    return {"colours": colours}
 
 
 def _quality(pixels: Pixels) -> JsonDict:

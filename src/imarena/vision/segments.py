@@ -137,8 +137,8 @@ def _next_pair(
 ) -> tuple[int, int] | None:
     """The two neighbours to join next: the most similar. Tiny regions join their most similar neighbour in any case."""
     best: tuple[float, int, int] | None = None
-    for first, others in beside.items():
-        for second in others:
+    for first, neighbours in beside.items():
+        for second in neighbours:
             if second < first:
                 continue
             gap = float(np.linalg.norm(sums[first] / sizes[first] - sums[second] / sizes[second]))

@@ -24,12 +24,12 @@ class MarkedImage:
 
 def draw_marks(pixels: NDArray[np.uint8], masks: Sequence[SegmentMask]) -> MarkedImage:
     """Tint each mask, outline it, and write its number (from 1) at the pixel that lies deepest inside it."""
-    shown = pixels.astype(np.float32)
+    canvas = pixels.astype(np.float32)
     for number, segment in enumerate(masks):
         colour = np.array(PALETTE[number % len(PALETTE)], np.float32)
-        shown[segment.mask] = (1 - _TINT) * shown[segment.mask] + _TINT * colour
-        shown[_outline(segment.mask)] = colour
-    image = Image.fromarray(np.asarray(shown + 0.5, np.uint8))
+        canvas[segment.mask] = (1 - _TINT) * canvas[segment.mask] + _TINT * colour
+        canvas[_outline(segment.mask)] = colour
+    image = Image.fromarray(np.asarray(canvas + 0.5, np.uint8))
     positions = tuple(_deepest(segment.mask) for segment in masks)
     size = max(10, min(pixels.shape[:2]) // 24)
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(size)

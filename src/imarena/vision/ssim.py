@@ -31,8 +31,7 @@ SMALLEST_SIDE = (2 * RADIUS + 1) * 2 ** (len(SCALE_WEIGHTS) - 1)
 
 
 def _window() -> FloatArray:
-    steps = np.arange(-RADIUS, RADIUS + 1, dtype=np.float64)
-    weights = np.exp(-0.5 * (steps / SIGMA) ** 2)
+    weights = np.exp(-0.5 * (np.arange(-RADIUS, RADIUS + 1, dtype=np.float64) / SIGMA) ** 2)
     return np.asarray(weights / weights.sum())
 
 
@@ -122,15 +121,15 @@ def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[FloatArray, Fl
     for channel in range(left.shape[2]):
         planes = (np.pad(image[..., channel], RADIUS) for image in (left, right))
         for first, second, start in _bands(*planes):
-            seen = inside[start : start + first.shape[0]]
-            chosen = seen[RADIUS:-RADIUS, RADIUS:-RADIUS]
-            if not chosen.any():
+            mask_rows = inside[start : start + first.shape[0]]
+            inner = mask_rows[RADIUS:-RADIUS, RADIUS:-RADIUS]
+            if not inner.any():
                 continue
             if start not in weights:
-                weights[start] = np.where(chosen, _smooth(seen.astype(np.float64)), 1.0)
-            first[~seen] = second[~seen] = 0.0
+                weights[start] = np.where(inner, _smooth(mask_rows.astype(np.float64)), 1.0)
+            first[~mask_rows] = second[~mask_rows] = 0.0
             luminance, structure = _terms(first, second, weights[start])
-            sums[:, channel] += structure[chosen].sum(), (luminance * structure)[chosen].sum()
+            sums[:, channel] += structure[inner].sum(), (luminance * structure)[inner].sum()
     means = sums / float(mask.sum())
     return means[0], means[1]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from imarena.core import VERSION
 from imarena.web import problems
@@ -32,10 +31,6 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     },
     507: {"model": Problem, "description": "The server's disk is full; nothing was stored, and nothing is lost."},
 }
-
-
-def _name(route: APIRoute) -> str:
-    return route.name
 
 
 @asynccontextmanager
@@ -72,7 +67,7 @@ def bare_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        generate_unique_id_function=_name,
+        generate_unique_id_function=lambda route: route.name,
         responses=_REFUSALS,
     )
     problems.install_handlers(app)

@@ -145,11 +145,11 @@ class Gate:
         async with AsyncExitStack() as slot:
             await slot.enter_async_context(self._places)
 
-            async def sent(message: Message) -> None:
+            async def free_slot(message: Message) -> None:
                 await slot.aclose()
                 await send(message)
 
-            await self.app(scope, receive, sent)
+            await self.app(scope, receive, free_slot)
 
     async def _refusal(self, scope: Scope) -> Any:
         """An error response, or None to accept; also determines the caller."""
@@ -197,9 +197,9 @@ class Gate:
         return replace(caller, others=tuple(live[1:]))
 
     async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
-        known = self.arena.sessions.cached_visitor(secret)
-        if known is not None:
-            return known[1]
+        cached = self.arena.sessions.cached_visitor(secret)
+        if cached is not None:
+            return cached[1]
         return await run_in_threadpool(self.arena.sessions.visitor, secret, machine=machine)
 
     def _wait_s(self, scope: Scope, caller: Caller) -> float:
@@ -224,8 +224,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
             return False
-        signing_in = scope["path"].startswith("/api/session/")
-        if caller.role is None or signing_in:
+        if caller.role is None or scope["path"].startswith("/api/session/"):
             kind = headers.get("content-type", "application/json")
             return kind.partition(";")[0].strip().lower() == "application/json"
         token = headers.get("x-csrf-token", "")
@@ -236,13 +235,13 @@ class Gate:
 def _household(address: str) -> str:
     """An address as rate limits count it: for IPv6 the network, since one person owns all of its 2^64 addresses."""
     try:
-        known = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if known.version == 4:
+    if ip.version == 4:
         return address
-    mapped = known.ipv4_mapped
-    return str(mapped) if mapped is not None else str(ipaddress.ip_network((known.packed[:8] + bytes(8), 64)))
+    mapped = ip.ipv4_mapped
+    return str(mapped) if mapped is not None else str(ipaddress.ip_network((ip.packed[:8] + bytes(8), 64)))
 
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}))(?::[0-9]{1,5})?")
@@ -250,8 +249,8 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9](?:[A-Za-z0-9._
 
 def _host(value: str) -> str | None:
     """A host without its port; None if invalid."""
-    known = _HOST.fullmatch(value)
-    return known["name"].lower() if known is not None else None
+    match = _HOST.fullmatch(value)
+    return match["name"].lower() if match is not None else None
 
 
 def _unfit_body(headers: Headers) -> Any:

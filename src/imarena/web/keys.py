@@ -63,9 +63,9 @@ def presented_sessions(headers: Headers, keys: Keys) -> list[tuple[str, str]]:
     cookie = headers.get("cookie")
     if not cookie:
         return []
-    sent, port = cookie_parser(cookie), port_of(headers.get("host", ""))
-    named = [(role, cookie_name(role, port)) for role in ROLES]
-    opened = [(role, keys.unseal(sent[name])) for role, name in (*named, ("", COOKIE)) if sent.get(name)]
+    cookies, port = cookie_parser(cookie), port_of(headers.get("host", ""))
+    cookie_names = [(role, cookie_name(role, port)) for role in ROLES]
+    opened = [(role, keys.unseal(cookies[name])) for role, name in (*cookie_names, ("", COOKIE)) if cookies.get(name)]
     return [(role, secret) for role, secret in opened if secret]
 
 

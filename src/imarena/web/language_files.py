@@ -101,8 +101,8 @@ def compare_texts(english: Any, texts: Any, key: str = "") -> tuple[list[str], l
         if name not in texts:
             missing += _keys_of(text, _below(key, name))
             continue
-        lacking, faults = compare_texts(text, texts[name], _below(key, name))
-        missing += lacking
+        gaps, faults = compare_texts(text, texts[name], _below(key, name))
+        missing += gaps
         wrong += faults
         if isinstance(text, str) and isinstance(texts[name], str):
             wrong += _wrong_placeholders(text, texts[name], _below(key, name))

@@ -101,7 +101,7 @@ def _away(request: Request, error: Exception) -> JSONResponse:
     return database_error(error)
 
 
-def _gone(request: Request, error: Exception) -> JSONResponse:
+def _unavailable(request: Request, error: Exception) -> JSONResponse:
     """A record or image that the store cannot return because it is withdrawn or damaged."""
     log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
     return problem_response(404, "not_available", "This is not available.")
@@ -124,11 +124,11 @@ def _field(error: Any) -> str:
 
 def _part_error(error: Any) -> str:
     """What is wrong with one field, in words; never repeats input, so that nothing hostile is sent back."""
-    where = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
+    subject = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
     short = _SHORT.get(error["type"])
     message = str(error["msg"]).removeprefix("Value error, ")
-    rest = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
-    return f"{where} {short or rest}"
+    lowered = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
+    return f"{subject} {short or lowered}"
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -145,8 +145,8 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 def _http(_: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    known = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
-    code, message = known.get(status, ("refused", "The request was refused."))
+    by_status = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
+    code, message = by_status.get(status, ("refused", "The request was refused."))
     headers = error.headers if isinstance(error, HTTPException) else None
     response = problem_response(status, code, message)
     response.headers.update(headers or {})
@@ -163,7 +163,7 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)
     app.add_exception_handler(DatabaseFailed, _away)
-    app.add_exception_handler(StoreError, _gone)
+    app.add_exception_handler(StoreError, _unavailable)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _internal)

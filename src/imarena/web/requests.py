@@ -117,12 +117,12 @@ class ItemsPageQuery(ItemQuery):
 
 def filters_of(query: FilterParams, caller: Caller) -> BattleFilters:
     """The filters of a request; callers who are not leads only see votes of closed campaigns."""
-    named = {name: getattr(query, name) for name in FilterParams.model_fields}
-    return BattleFilters(**named, released=not caller.leads)
+    columns = {name: getattr(query, name) for name in FilterParams.model_fields}
+    return BattleFilters(**columns, released=not caller.leads)
 
 
-def page_of(listed: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
+def page_of(rows: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
     """The slice of a list for one page, and the cursor of the next page."""
     start = int(cursor) if cursor else 0
-    more = str(start + limit) if start + limit < len(listed) else None
+    more = str(start + limit) if start + limit < len(rows) else None
     return slice(start, start + limit), more

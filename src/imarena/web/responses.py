@@ -63,7 +63,7 @@ def task_out(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
     rated = kind == "rating"
     sources, references = records.sources(assignment), records.references(assignment)
 
-    def shown(slot: str, image: ImageRef | None) -> wire.Picture | None:
+    def picture_at(slot: str, image: ImageRef | None) -> wire.Picture | None:
         return picture_out(arena, image, f"{base}/pictures/{slot}")
 
     return wire.TaskOut(
@@ -74,10 +74,10 @@ def task_out(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
         instruction=serving.instruction_of_task(records, assignment),
         dimension=plan.dimension,
         question=routing.forms().question(kind, plan.dimension),
-        sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
-        references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
-        left=shown("left", records.picture(assignment, "left")),
-        right=shown("right", records.picture(assignment, "right")),
+        sources=[p for n, image in enumerate(sources) if (p := picture_at(f"source-{n}", image))],
+        references=[p for n, image in enumerate(references) if (p := picture_at(f"reference-{n}", image))],
+        left=picture_at("left", records.picture(assignment, "left")),
+        right=picture_at("right", records.picture(assignment, "right")),
         criteria=[_criterion(question) for question in routing.forms().criteria] if rated else [],
         checks=[_criterion(question) for question in routing.forms().checks] if kind == "check" else [],
         stands_under=serving.classes_of(records.item(assignment.item_id)) if kind == "check" else "",
@@ -104,8 +104,8 @@ def _purpose(assignment: Assignment) -> wire.Purpose:
     """The purpose as shown to a rater: an adjudication that hides other answers looks like any other task."""
     if assignment.purpose in routing.TRAINING:
         return cast(wire.Purpose, assignment.purpose)
-    shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
-    return "adjudication" if shown else "vote"
+    answers_shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
+    return "adjudication" if answers_shown else "vote"
 
 
 async def task_out_soon(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
@@ -129,10 +129,10 @@ def _ballot(answer: routing.Answer | None) -> wire.Ballot | None:
 
 def answer_of(ballot: wire.Ballot) -> routing.Answer:
     """Convert a rater's ballot for the voting desk."""
-    known = {
+    fields = {
         name: getattr(ballot, name) for name in wire.Ballot.model_fields if name not in ("idempotency_key", "issues")
     }
-    return routing.Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
+    return routing.Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **fields)
 
 
 def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.RaterStanding) -> wire.Next:
@@ -247,8 +247,8 @@ def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut
 
 def item_line(item: Item, outputs: int) -> ItemLine:
     """An item in a list; an item made from references alone shows its first reference."""
-    shown = "source-0" if item.sources else "reference-0" if item.references else ""
-    picture = f"/api/items/{item.item_id}/pictures/{shown}" if shown else None
+    name = "source-0" if item.sources else "reference-0" if item.references else ""
+    picture = f"/api/items/{item.item_id}/pictures/{name}" if name else None
     return ItemLine.of(item, outputs=outputs, picture=picture)
 
 
@@ -259,10 +259,10 @@ def output_picture(arena: ServedWorkspace, output: Output) -> wire.Picture | Non
 
 def battle_sources(arena: ServedWorkspace, pair: serving.BattleView) -> list[wire.Picture]:
     """The images with which both outputs of a battle are compared, as judges and raters see them."""
-    asked = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
-    if asked.before is None:
-        return item_pictures(arena, pair.item_id, "source", asked.sources)
-    before = output_picture(arena, arena.voting.records.output(asked.before))
+    question = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
+    if question.before is None:
+        return item_pictures(arena, pair.item_id, "source", question.sources)
+    before = output_picture(arena, arena.voting.records.output(question.before))
     return [] if before is None else [before]
 
 

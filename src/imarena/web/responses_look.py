@@ -22,8 +22,8 @@ def model_out(
     arena: ServedWorkspace, board: wire_look.BoardOut, results: serving.ModelResults, *, some_hidden: bool
 ) -> ModelOut:
     """One model, with its place on a board."""
-    shown = (*results.best, *results.worst)
-    arena.voting.records.read({example.item_id for example in shown}, {example.output_id for example in shown})
+    examples = (*results.best, *results.worst)
+    arena.voting.records.read({example.item_id for example in examples}, {example.output_id for example in examples})
     standing = next((standing for standing in board.standings if standing.model == results.model), None)
     notices = [Notice(code=one.code, values=one.values) for one in board.notices]
     groups = never_met_groups(notices, [one.model for one in board.standings])
@@ -38,8 +38,8 @@ def model_out(
         total=wire_look.Cell.model_validate(results.total),
         opponents=[wire_look.Cell.model_validate(duel) for duel in results.opponents],
         groups=[
-            GroupOut(by=one.by, value=one.value, counts=wire_look.Cell.model_validate(one.counts))
-            for one in results.groups
+            GroupOut(by=group.by, value=group.value, counts=wire_look.Cell.model_validate(group.counts))
+            for group in results.groups
         ],
         best=[_example(arena, example) for example in results.best],
         worst=[_example(arena, example) for example in results.worst],
@@ -60,17 +60,17 @@ def _example(arena: ServedWorkspace, example: serving.ResultExample) -> ExampleO
     )
 
 
-def run_out(seen: serving.MonitoredRun) -> wire_look.RunOut:
+def run_out(monitored: serving.MonitoredRun) -> wire_look.RunOut:
     """A run in a list."""
-    run = seen.run
+    run = monitored.run
     return wire_look.RunOut(
         run_id=run.run_id,
         command=run.command,
         state=run.state,
         created_at=run.created_at.isoformat(),
         finished_at=run.finished_at.isoformat() if run.finished_at is not None else None,
-        counts=seen.counts,
-        cost_usd=seen.cost_usd,
+        counts=monitored.counts,
+        cost_usd=monitored.cost_usd,
     )
 
 
@@ -84,9 +84,9 @@ def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_
     )
 
 
-def judgment_out(shown: serving.ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
+def judgment_out(view: serving.ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
     """A judge's verdict with its raw reply."""
-    judgment = shown.judgment
+    judgment = view.judgment
     preference = judgment.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
@@ -98,11 +98,11 @@ def judgment_out(shown: serving.ShownJudgment, *, mirrored: bool) -> wire_look.J
         preference=preference.value if preference is not None else None,
         score=judgment.score,
         scores=judgment.scores,
-        reply=serving.without_keys(shown.reply) if shown.reply is not None else None,
+        reply=serving.without_keys(view.reply) if view.reply is not None else None,
         error=serving.without_keys(judgment.error),
         created_at=judgment.created_at.isoformat(),
-        counts=not shown.reason,
-        reason=shown.reason,
+        counts=not view.reason,
+        reason=view.reason,
     )
 
 
@@ -137,12 +137,12 @@ def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
 
 
 def output_out(
-    arena: ServedWorkspace, output: Output, shown: serving.ItemView, *, with_notes: bool
+    arena: ServedWorkspace, output: Output, view: serving.ItemView, *, with_notes: bool
 ) -> wire_look.OutputOut:
     """An editor's output; `with_notes`: including the raters' comments."""
-    votes = shown.votes.get(output.output_id, [])
+    votes = view.votes.get(output.output_id, [])
     issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
-    trace = shown.traces.get(output.output_id)
+    trace = view.traces.get(output.output_id)
     steps = trace.steps if trace is not None else ()
     return wire_look.OutputOut(
         output_id=output.output_id,
@@ -152,24 +152,20 @@ def output_out(
         sample=output.sample,
         status=output.status.value,
         picture=output_picture(arena, output),
-        scores=shown.scores.get(output.output_id, {}),
-        ratings=shown.ratings.get(output.output_id, {}),
-        issues=issues if with_notes else [_wordless(issue) for issue in issues],
+        scores=view.scores.get(output.output_id, {}),
+        ratings=view.ratings.get(output.output_id, {}),
+        issues=issues if with_notes else [issue.model_copy(update={"note": ""}) for issue in issues],
         steps=[_step(arena, output.output_id, number, step) for number, step in enumerate(steps)],
     )
 
 
-def _wordless(issue: wire_look.IssueOut) -> wire_look.IssueOut:
-    return issue.model_copy(update={"note": ""})
-
-
-_SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
+_FIELDS = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
 
 
 def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> wire_look.StepOut:
     image = serving.step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
-    rest = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
+    details = {name: value for name, value in step.items() if name not in _FIELDS and value not in (None, "", [], {})}
     return wire_look.StepOut(
         stage=str(step.get("stage", ""))[:100],
         by=str(step.get("by", ""))[:200],
@@ -177,7 +173,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
         picture=picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
-        details={name: _text(value) for name, value in rest.items()},
+        details={name: _text(value) for name, value in details.items()},
     )
 
 

@@ -40,11 +40,11 @@ def serve_pages(
     `languages` maps codes of the rater pages' languages to their names.
     """
     data, kind = pages.get("/index.html", (_NOT_BUILT, "text/html; charset=utf-8"))
-    page = _page(pages, (_placed(data, root, languages or {}), kind))
+    page = _page(pages, (_absolute(data, root, languages or {}), kind))
     app.add_api_route("/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def _placed(index: bytes, root: str, languages: dict[str, str]) -> bytes:
+def _absolute(index: bytes, root: str, languages: dict[str, str]) -> bytes:
     """The page with its file URLs made absolute, because the same page is served at paths of any depth.
 
     Not a template: the bundler's output could contain text that a template engine interprets.

@@ -75,16 +75,16 @@ def demo(
         )  # fmt: skip
         boards = Boards(View(workspace))
         first = boards.board(BoardQuery())
-        known = known_truth(workspace, all_boards(boards))
+        truth = known_truth(workspace, all_boards(boards))
         page = write_report(
             workspace,
             root / "report.html",
             title="imarena demo: eight editors with known habits",
-            known=known,
+            known=truth,
             next_steps=next_steps(root),
             progress=progress,
         )
-        tau = known.tau if known is not None else {}
+        tau = truth.tau if truth is not None else {}
         counts = _tally(workspace)
     conclusion = board_conclusion(first.ranking, "editor", describe_source(first.chosen))
     return Demo(root, page, len(items), _benchmark_size(), *counts, tau, conclusion)

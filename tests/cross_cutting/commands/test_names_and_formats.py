@@ -6,6 +6,7 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Campaign, Item, Output, Turn
+from imarena.ranking.options import CLUSTERS, INTERVALS, METHODS, RELIABILITIES
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.rating.campaigns import get_campaign
 from tests.command import Imarena
@@ -70,3 +71,62 @@ def test_two_campaigns_of_one_name_are_told_apart_by_id(tmp_path: Path) -> None:
             get_campaign(workspace, "Pilot")
         assert "campaign_1, campaign_2" in str(raised.value)
         assert get_campaign(workspace, "campaign_2").campaign_id == "campaign_2"
+
+
+def test_an_unknown_export_format_lists_all_and_the_way_to_csv(imarena: Imarena) -> None:
+    imarena("init", "arena")
+    ended = imarena("-w", "arena", "export", "csv", "x", code=2)
+    assert "There is no export format called 'csv'." in ended.err
+    assert "table, scores." in ended.err
+    assert "export scores FILE.csv" in ended.err
+    assert "Did you mean 'scores'?" in imarena("-w", "arena", "export", "score", "x", code=2).err
+    assert "There is no import format called 'tabel'." in imarena("-w", "arena", "import", "tabel", "x", code=2).err
+
+
+def test_an_unknown_key_gets_a_suggestion_and_the_command_that_lists_them(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "arena") as workspace:
+        workspace.store.add([item(f"key-{number:03}") for number in range(100)])
+    ended = imarena("-w", "arena", "edit", "-e", "classical", "-i", "key-0007", code=2)
+    assert "There is no key called 'key-0007'." in ended.err
+    assert "Did you mean 'key-007'?" in ended.err
+    assert "The workspace has 100 keys: `imarena status --items` lists them." in ended.err
+    assert "key-050" not in ended.err
+
+
+@pytest.mark.parametrize("command", ["judge", "edit"])
+def test_a_file_after_check_is_explained(imarena: Imarena, command: str) -> None:
+    ended = imarena(command, "--check", "mine/brightness.py", code=2)
+    assert "--check takes MODULE:NAME, not the file 'mine/brightness.py'." in ended.err
+    assert f"cd mine && PYTHONPATH=. imarena {command} --check brightness:NAME" in ended.err
+    assert "viescore" not in ended.err
+    assert "--check brightness:rate" in imarena(command, "--check", "brightness.py:rate", code=2).err
+
+
+def test_failures_of_an_import_are_not_said_to_be_retried(imarena: Imarena, tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    (folder / "items.csv").write_text("key,instruction\na,draw a cat\n")
+    (folder / "outputs.csv").write_text("key,editor,file,status\na,old,,refused\n")
+    imarena("init", "arena")
+    imarena("-w", "arena", "import", "table", "bench")
+    found = imarena("-w", "arena", "--json", "status").json
+    assert found["missing"] == {}
+    assert found["imported_failures"] == {"outputs refused": 1}
+    printed = imarena("-w", "arena", "status").out
+    assert "failed before the import: not retried" in printed
+    assert "retries them" not in printed
+
+
+def test_closed_sets_of_an_option_are_shown_and_true(imarena: Imarena) -> None:
+    listed = " ".join(imarena("rank", "--help").out.split())
+    for name, known in (
+        ("method", METHODS),
+        ("interval", INTERVALS),
+        ("cluster", CLUSTERS),
+        ("reliability", RELIABILITIES),
+    ):
+        assert f"--{name} <{'|'.join(known)}>" in listed
+    for name in ("source", "both-bad", "missing", "executor", "kind"):
+        assert f"--{name} <" in listed
+    assert "--orders <both|single|paper-compat>" in imarena("battle", "--help").out
+    assert "FORMAT [PATH]" in imarena("import", "--help").out.replace("[FORMAT]", "FORMAT")

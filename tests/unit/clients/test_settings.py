@@ -68,7 +68,7 @@ def test_wrong_settings_are_refused(settings: dict[str, object]) -> None:
 def test_a_settings_table_fails_with_one_line_that_hides_keys() -> None:
     assert read_endpoint({"base_url": "http://h/v1", "model": "m"}).model == "m"
     wrong = {"base_url": "http://h/v1", "model": "m", "headers": {"Authorization": "Bearer sk-canary"}}
-    with pytest.raises(UserError, match=r"^In judges\.toml, headers: the header Authorization would be") as caught:
+    with pytest.raises(UserError, match=r"^In judges\.toml: headers: the header Authorization would be") as caught:
         read_endpoint(wrong, "judges.toml")
     assert "canary" not in str(caught.value)
     assert caught.value.__context__ is None

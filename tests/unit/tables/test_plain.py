@@ -75,7 +75,7 @@ def test_rubbish_is_refused_and_never_crashes(
         ("battles", "left,right,winner\na,b,left\na,b,won\n", "row 2: unknown winner 'won'"),
         ("battles", "left,right,winner\na,b,left\na,,left\n", "row 2: column 'right' is empty"),
         ("battles", "left,right\na,b\n", "no column 'winner'"),
-        ("battles", "a,b,won\nx,y,x\n", "no columns 'left' and 'right' and 'winner'"),
+        ("battles", "a,b,won\nx,y,x\n", "no columns 'left', 'right' and 'winner'"),
         ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,-1\n", "row 2: column 'weight' is empty or below 0"),
         ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,inf\n", "row 2: column 'weight' is infinite"),
         ("battles", "left,right,winner,source\na,b,left,robot\n", "row 1: unknown source 'robot'"),

@@ -97,3 +97,12 @@ def test_the_advice_for_a_missing_file_is_about_files(imarena: Imarena, root: Pa
 def test_a_folder_without_its_prefix_is_suggested_with_it(imarena: Imarena, root: Path) -> None:
     put(root, "a.png")
     assert "Did you mean 'folder:made'?" in imarena("-w", "arena", "edit", "-e", "made", code=2).err
+
+
+def test_names_in_another_case_are_one_sentence_with_the_step(imarena: Imarena, root: Path) -> None:
+    put(root, "A.jpg", "B.png", "c.png", "d/1.png", "d/2.png")
+    ended = " ".join(imarena("-w", "arena", "edit", "-e", "folder:made", "--dry-run").err.split())
+    assert "2 files in the folder match no item (A.jpg, B.png)." in ended
+    assert "rename A.jpg to a.jpg, B.png to b.png." in ended
+    assert "expected and not in the folder" not in ended
+    assert ended.count("imarena status --items") == 1

@@ -126,3 +126,37 @@ def test_a_rater_is_excluded_before_anybody_has_voted(imarena: Imarena, workspac
     workspace.store.add([Rater(rater_id="ann")])
     imarena("-w", workspace.root, "campaign", "exclude", "ann", "--reason", "a test")
     imarena("-w", workspace.root, "campaign", "include", "ann", "--reason", "a mistake")
+
+
+def test_campaigns_are_listed_with_state_votes_and_raters(imarena: Imarena, arena: Path) -> None:
+    listed = imarena("-w", arena, "--json", "campaign", "list").json["campaigns"]
+    status = imarena("-w", arena, "--json", "campaign", "status").json["campaigns"]
+    names = ("name", "kind", "open", "votes", "slots", "raters")
+    assert [[each[name] for name in names] for each in listed] == [[each[name] for name in names] for each in status]
+    line = next(line for line in imarena("-w", arena, "campaign", "list").out.splitlines() if line.startswith("c "))
+    assert line.split()[1:] == ["preference", "open", str(listed[0]["votes"]), str(listed[0]["slots"]), "3"]
+    imarena("-w", arena, "campaign", "close", "c")
+    assert "closed" in imarena("-w", arena, "campaign", "list").out
+
+
+def test_a_workspace_without_campaigns_names_the_next_step(imarena: Imarena) -> None:
+    imarena("init", "empty")
+    assert "imarena -w empty campaign create NAME" in imarena("-w", "empty", "campaign", "list").out
+
+
+def test_an_export_prints_the_number_of_votes(imarena: Imarena, arena: Path) -> None:
+    ended = imarena("-w", arena, "campaign", "export", "c", "--to", "votes.csv")
+    with (arena.parent / "votes.csv").open(encoding="utf-8", newline="") as file:
+        assert f"Wrote votes.csv: {len(list(csv.DictReader(file)))} votes." in ended.out
+
+
+def test_agreement_shows_names_in_the_terminal_only(imarena: Imarena, arena: Path) -> None:
+    """Files, JSON and tables for papers have ids: names are personal data."""
+    words = ("-w", arena, "agree", "--rounds", 0, "--rater-pairs", "--csv", "table.csv")
+    ended = imarena(*words)
+    for name in ("Ann (ann)", "Bob (bob)", "Bob (cat)"):
+        assert name in ended.out
+    papers = [imarena(*words, option).out for option in ("--markdown", "--latex", "--json")]
+    for text in (*papers, (arena.parent / "table.csv").read_text()):
+        assert "Ann" not in text
+        assert "Bob" not in text

@@ -92,7 +92,7 @@ def _peak(n: int) -> int:
     index = read_battle_index(view)
     ids.read(view, index)
     snapshot: Any = SimpleNamespace(view=view, updated=lambda *_: index)
-    made = judge_behaviour._decided(view, view.judgments([FORM]), swapping=False)
+    made = judge_behaviour._decided_pairs(view, view.judgments([FORM]), swapping=False)
     battles = judge_battles(view, [FORM])
     matrix = matrix_of(view.entries, battles)
     for filters in (

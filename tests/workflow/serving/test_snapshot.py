@@ -90,7 +90,7 @@ def test_a_large_workspace_without_its_cache_is_read_before_the_server_listens(
 
     for module, name in (
         (exploring, "read_battle_index"), (exploring, "read_ids_cached"), (battle_index, "content_numbers"),
-        (views, "combine_columns"), (view, "read_judgments"), (run_monitor.Costs, "_between"),
+        (views, "combine_columns"), (view, "read_judgments"), (run_monitor.Costs, "_costs_between"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)
     admin = administrator(app)

@@ -142,3 +142,17 @@ def test_without_items_the_message_says_what_they_are(imarena: Imarena) -> None:
     told = imarena("compare", "old", "new", code=2).err
     assert "--items items.csv" in told
     assert "key (outputs are called KEY.png), instruction" in told
+
+
+def test_a_wrong_path_of_a_source_comes_before_its_consequence(imarena: Imarena, data: Path) -> None:
+    table = data / "items.csv"
+    rows = table.read_text().splitlines()
+    column = rows[0].split(",").index("source")
+    folder = rows[1].split(",")[column].split("/")[0]
+    table.write_text("\n".join([rows[0], *(row.replace(f"{folder}/", "nowhere/") for row in rows[1:])]) + "\n")
+    ended = imarena(
+        "compare", "data/outputs/studio-artefacts", "data/outputs/studio-exact", "--items", "data/items.csv", code=2
+    )
+    assert "No item of the table can be used: items.csv, line 2: the file 'nowhere/" in ended.err
+    assert f"{ITEMS - 1} more rows cannot be used" in ended.err
+    assert "belongs to an item" not in ended.err

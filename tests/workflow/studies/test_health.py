@@ -114,7 +114,7 @@ def test_the_figures_come_as_latex(imarena: Imarena, arena: Path) -> None:
     assert "% machine" in printed
     assert "0.5 is fair" in printed
     assert "share that chose the first image" in printed
-    assert "prompt injection: not available" in printed
+    assert "prompt injection (tested with texts drawn on outputs): not available" in printed
     lines = [line for line in printed.splitlines() if line]
     assert all(line.startswith(("%", "\\")) or line.endswith(r"\\") for line in lines)
     assert "health --latex` afterwards" in imarena("-w", "a", "health", "--latex", "--probe", 1, code=2).err

@@ -115,7 +115,9 @@ def test_the_probe_is_estimated_and_stops_before_its_cost_limit(imarena: Imarena
         assert "USD" in imarena(*words, "--dry-run").err
         nothing = imarena(*words, "--max-cost-usd", "0.000001", code=3).json
         assert "cost limit" in nothing["reports"][0]["stopped"]
-        assert nothing["judges"][0]["missing"] == ["prompt injection: not available; no question was asked yet"]
+        assert nothing["judges"][0]["missing"] == [
+            "prompt injection (tested with texts drawn on outputs): not available; no question was asked yet"
+        ]
         assert server.counts()["requests"] == 0
         part = imarena(*words, "--max-cost-usd", "0.05", code=3).json
         done = part["reports"][0]["judgments"]["ok"]

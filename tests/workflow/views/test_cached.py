@@ -214,7 +214,7 @@ def filled(any_workspace: Workspace) -> Workspace:
 def test_a_server_that_starts_again_computes_nothing(filled: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     before = judge_health(server(filled)), list_battles(server(filled))[:]
     monkeypatch.setattr(view, "read_judgments", _refused)
-    monkeypatch.setattr(battle_index, "_indexed", _refused)
+    monkeypatch.setattr(battle_index, "_index", _refused)
     monkeypatch.setattr(battle_index, "content_numbers", _refused)
     monkeypatch.setattr("imarena.workflows.views.combine_columns", _refused)
     leaderboards = server(filled)

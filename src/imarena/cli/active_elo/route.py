@@ -37,7 +37,10 @@ def calibrate(
     context: typer.Context,
     judge: JudgeOption = None,
     method: Annotated[
-        str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
+        str,
+        typer.Option(
+            "--method", metavar="<isotonic|piecewise|logistic>", help="The curve; piecewise: the paper's step function."
+        ),
     ] = "isotonic",
     ridge: Annotated[
         float, typer.Option("--ridge", help="logistic: ridge penalty on both coefficients; the paper uses 0.")
@@ -110,23 +113,23 @@ def plan(
     with session_workspace(context) as workspace:
         vote_plan = plan_votes(workspace, judge, wish, gates, deferral)
     warn_all(context, sentences(vote_plan.notices))
-    wanted = vote_plan.wanted
+    forecast = vote_plan.wanted
     rows: tuple[tuple[CellValue, ...], ...] = (
         ("votes so far; plus repeats and gold", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
-        (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
+        (f"widest interval now, +- points at {level:.0%}", Number(forecast.half_width_now, ".0f")),
         (
             f"votes until all models are within +-{target:g}, spread evenly (--policy random)",
-            _number(wanted.votes_needed),
+            _number(forecast.votes_needed),
         ),
-        ("likely between", _likely_text(wanted)),
-        ("votes per rater", _number(wanted.votes_per_rater)),
-        (f"cost, at {cost_vote:g} a vote", None if wanted.cost is None else Number(wanted.cost, ",.2f")),
-        ("battles available; votes still possible", f"{wanted.battles:,}; {wanted.votes_left:,}"),
+        ("likely between", _likely_text(forecast)),
+        ("votes per rater", _number(forecast.votes_per_rater)),
+        (f"cost, at {cost_vote:g} a vote", None if forecast.cost is None else Number(forecast.cost, ",.2f")),
+        ("battles available; votes still possible", f"{forecast.battles:,}; {forecast.votes_left:,}"),
         (f"chance that the best {len(vote_plan.top)} are in order", Number(vote_plan.top_confidence, ".3f")),
         (f"stop asking (that chance is {confidence:g} or more)", "yes" if vote_plan.stop else "no"),
     )
     models: tuple[tuple[CellValue, ...], ...] = tuple(
-        (line.model, line.rating, line.half_width_now, _number(line.votes_needed)) for line in wanted.by_model
+        (line.model, line.rating, line.half_width_now, _number(line.votes_needed)) for line in forecast.by_model
     )
     families: tuple[tuple[CellValue, ...], ...] = tuple(
         (line.family or "(none)", line.pairs, line.routed, line.rate) for line in vote_plan.deferral
@@ -149,7 +152,12 @@ def assign(
     budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
     judge: JudgeOption = None,
     policy: Annotated[
-        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="<information|two-gate|quality|ambiguity|per-cost|random|gold>",
+            help="Which pairs people are asked about.",
+        ),
     ] = "information",
     raters: Annotated[str, typer.Option("--raters", help="Comma-separated names of raters (default: any rater).")] = "",
     votes: Annotated[int, typer.Option("--votes", min=1, help="Votes per battle, from different raters.")] = 1,
@@ -326,11 +334,11 @@ def report(
     emit(context, document, lambda console: console.print(markdown(active_page(document)), soft_wrap=True))
 
 
-def _likely_text(wanted: "VotesNeeded") -> str:
+def _likely_text(forecast: "VotesNeeded") -> str:
     """Format the range of the forecast, unless it is too wide to be useful."""
-    if not wanted.range_known:
+    if not forecast.range_known:
         return "the votes so far cannot give a range"
-    return " and ".join(_number(votes) for votes in wanted.votes_likely)
+    return " and ".join(_number(votes) for votes in forecast.votes_likely)
 
 
 def _number(votes: int | None) -> str:
@@ -344,13 +352,13 @@ def _board(ranking: "Ranking") -> dict[str, Any]:
 def _board_tables(name: str, ranking: "Ranking") -> list[Table]:
     from imarena.reports import board_tables
 
-    standings, *others = board_tables(ranking)
+    standings, *other_tables = board_tables(ranking)
     gold = ranking.details.get("gold")
     accuracy = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
     scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
     level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
     title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{accuracy}"
-    return [replace(standings, title=title), *others]
+    return [replace(standings, title=title), *other_tables]
 
 
 def _band(row: "GapRow") -> tuple[CellValue, ...]:

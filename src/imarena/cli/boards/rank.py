@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[
     str,
-    typer.Option("--source", help="Whose verdicts count: people, judge, all or auto (see the ranking guide)."),
+    typer.Option("--source", metavar="<people|judge|all|auto>", help="Whose verdicts count (see the ranking guide)."),
 ]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Only verdicts of this judge.")]
 Dimension = Annotated[
@@ -31,19 +31,34 @@ Dimension = Annotated[
 ]
 KindOption = Annotated[
     str | None,
-    typer.Option(metavar="compared|scored", help="Only direct comparisons, or only battles from scores, of a judge."),
+    typer.Option(metavar="<compared|scored>", help="Only direct comparisons, or only battles from scores, of a judge."),
 ]
-MethodOption = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        metavar="<bt|davidson|elo|active-elo|mixture|corrected>", help="How ratings are computed; bt: Bradley-Terry."
+    ),
+]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
-BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
-MissingOption = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
+BothBad = Annotated[
+    str, typer.Option("--both-bad", metavar="<tie|exclude>", help="Count both_bad as a tie, or leave it out.")
+]
+MissingOption = Annotated[
+    str, typer.Option(metavar="<exclude|loss>", help="If a side has no output: leave the battle out, or count a loss.")
+]
 IntervalOption = Annotated[
     str | None,
-    typer.Option(help="bootstrap, sandwich or none (default: bootstrap; sandwich for mixture and covariates)."),
+    typer.Option(
+        metavar="<bootstrap|sandwich|none>",
+        help="How intervals are computed (default: bootstrap; sandwich for mixture and covariates).",
+    ),
 ]
-Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if known) or rater.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="<battle|item|rater>", help="What is resampled (default: item if known, otherwise battle)."),
+]
 LevelOption = Annotated[float, typer.Option(help="Confidence level.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[
@@ -61,7 +76,9 @@ Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
 ]
-ReliabilityOption = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
+ReliabilityOption = Annotated[
+    str, typer.Option(metavar="<rater|source|gap>", help="Mixture: one reliability per rater, source or gap.")
+]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
 NamesOption = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
@@ -93,7 +110,8 @@ RoundsExecutor = Annotated[
     str,
     typer.Option(
         "--executor",
-        help="Where the rounds of elo and active-elo are computed: auto, threads, processes or ray.",
+        metavar="<auto|threads|processes|ray>",
+        help="Where the rounds of elo and active-elo are computed.",
     ),
 ]
 Plot = Annotated[Path | None, typer.Option(metavar="DIR", help="Save plots of ratings and wins into this folder.")]
@@ -234,7 +252,7 @@ def _print(
     from imarena.workflows.boards import rank_tables_of
 
     writers = (None, to_latex, to_markdown)
-    chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
+    chosen = [writer for writer, enabled in zip(writers, forms, strict=True) if enabled]
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     boards, compared = ranked.boards, ranked.compared

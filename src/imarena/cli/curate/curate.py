@@ -39,7 +39,12 @@ MinSide = Annotated[
     int | None, typer.Option("--min-long-side", min=16, help="Minimum long side in pixels (default 2048).")
 ]
 Duplicates = Annotated[
-    str, typer.Option("--duplicates-in", help="Refuse near-duplicates in the whole `benchmark` or per `instruction`.")
+    str,
+    typer.Option(
+        "--duplicates-in",
+        metavar="<benchmark|instruction>",
+        help="Refuse near-duplicates in the whole benchmark, or per instruction.",
+    ),
 ]
 Describe = Annotated[
     bool, typer.Option(help="Look at local images once, so that search also finds what the tools see in them.")
@@ -212,7 +217,7 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
         console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {command_line} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
+            f"Next: {command_line} campaign create 'Image check' --kind check --datasets {quote(report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

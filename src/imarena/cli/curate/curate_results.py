@@ -76,7 +76,7 @@ def _show_release(console: Console, report: "ReleaseReport", command_line: str) 
     if "repair" in report.counts:
         console.print(f"Next: {command_line} curate repair {report.dataset}", soft_wrap=True)
     if report.complete and "accept" in report.counts:
-        console.print(f"Next: {command_line} edit --editor NAME --datasets {report.target}", soft_wrap=True)
+        console.print(f"Next: {command_line} edit --editors NAME --datasets {report.target}", soft_wrap=True)
 
 
 def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
@@ -102,7 +102,7 @@ def _next_check(missing: "MissingChecks", report: "ReleaseReport", command_line:
     settle = " --adjudication rater" if report.verifiers > 1 else ""
     return [
         f"Next: let {people} check each item of '{missing.dataset}'{third and f' ({third})'}:",
-        f"  {command_line} campaign create {name} --kind check --dataset {quote(missing.dataset)}"
+        f"  {command_line} campaign create {name} --kind check --datasets {quote(missing.dataset)}"
         f" --raters-per-unit {report.verifiers}{settle}",
         f"  {command_line} campaign invite {name} --name NAME",
         f"  {command_line} serve",
@@ -166,10 +166,10 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
         lines += [f"easier: {entry.variants.easier}"] if entry.variants.easier else []
         lines += [f"harder: {entry.variants.harder}"] if entry.variants.harder else []
         lines += [entry.variants.note] if entry.variants.note else []
-        found = entry.feasibility
-        if found is not None:
-            lacks = f"; not seen: {', '.join(found.missing)}" if found.missing else ""
-            lines.append(f"{'feasible' if found.feasible else 'not feasible'} ({found.score:.2f}){lacks}")
+        feasibility = entry.feasibility
+        if feasibility is not None:
+            lacks = f"; not seen: {', '.join(feasibility.missing)}" if feasibility.missing else ""
+            lines.append(f"{'feasible' if feasibility.feasible else 'not feasible'} ({feasibility.score:.2f}){lacks}")
         for line in lines:
             console.print(f"  {line}")
     balance = report.balance
@@ -177,6 +177,6 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
     if balance.rare_tasks:
         console.print(f"Tasks with few instructions: {', '.join(balance.rare_tasks)}")
     if balance.missing_cells:
-        shown = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
+        cells = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
         more = f" and {len(balance.missing_cells) - 10} more" if len(balance.missing_cells) > 10 else ""
-        console.print(f"Tasks and topics without a common item: {shown}{more}")
+        console.print(f"Tasks and topics without a common item: {cells}{more}")

@@ -28,7 +28,9 @@ def command(
         "agent-output.png"
     ),
     judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
-    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full.")] = "full",
+    stages: Annotated[
+        str, typer.Option("--stages", metavar="<none|understand|plan|full>", help="How many of the agent's stages run.")
+    ] = "full",
     steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="Maximum number of edits (T in the paper).")] = 4,
     best_of: Annotated[
         int, typer.Option("--best-of", min=0, max=999, help="Baseline: the best of N edits instead of the agent.")
@@ -69,8 +71,10 @@ def command(
 
     def show(console: Console) -> None:
         for step in result.steps:
-            shown = {**step, "error": ""} if step.get("error") == result.error else step  # it is printed at the end
-            console.print(_line(shown, result.steps))
+            printed_step = (
+                {**step, "error": ""} if step.get("error") == result.error else step
+            )  # it is printed at the end
+            console.print(_line(printed_step, result.steps))
         for line in _end(done, bool(pictures)):
             console.print(line)
 
@@ -106,11 +110,11 @@ def _names_picture(text: str) -> bool:
         return False
 
 
-def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
+def _end(done: "AgentRun", images_shown: bool) -> Iterator[str]:
     result, folder = done.result, done.steps[0].parent if done.steps else None
     if done.output is None:
         yield f"{result.status.value}: {result.error}"
-        if not shown:
+        if not images_shown:
             yield "No image was given: name it after the instruction."
         return
     yield from _findings(_choice_step(result.steps))
@@ -130,11 +134,11 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
         yield f"{choice['result']}; not checked: {unchecked}. Look at the image yourself."
 
 
-def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _chosen_edit(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the edit that made the chosen image."""
     last = _choice_step(steps)
-    made = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
-    return next((step for step in made if step["image_sha256"] == last.get("image_sha256")), None)
+    edits = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
+    return next((step for step in edits if step["image_sha256"] == last.get("image_sha256")), None)
 
 
 def _line(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
@@ -164,7 +168,7 @@ def _edited(step: Mapping[str, Any]) -> str:
 
 
 def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
-    edit = _chosen(steps)
+    edit = _chosen_edit(steps)
     if edit is None:
         return "chosen: none of the edits"
     scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]

@@ -40,18 +40,18 @@ def command(
         settings = EditSettings(seed=seed)
         chosen, _ = items_in_modes(choose_items(workspace, tasks=tasks, keys=items), settings.modes, limit)
         options: dict[str, Any] = dict(parse_option_values(parse_pairs(option)))
-        found = ablate_agent(
+        ablation = ablate_agent(
             workspace, editor, chosen, driver=driver, judge=judge, options=options, settings=settings,
             accept_cost=yes, progress=tell,
         )  # fmt: skip
     rows = tuple(
         (stage.setting, stage.editor, stage.outputs, stage.rating, interval(stage.low, stage.high))
-        for stage in found.stages
+        for stage in ablation.stages
     )
     head = columns(
         "configuration", "editor", Column("outputs", ","), Column("rating", ".0f"), Column("95% interval", ".0f", "–")
     )
-    notes = tuple(sentences(found.ranking.notices))
+    notes = tuple(sentences(ablation.ranking.notices))
     table = Table(head, rows, f"Stages of the agent around {editor}, ranked by {judge}", notes)
-    document = {"stages": [asdict(stage) for stage in found.stages], "notices": list(notes)}
+    document = {"stages": [asdict(stage) for stage in ablation.stages], "notices": list(notes)}
     emit(context, document, lambda console: print_tables(console, [table], latex=latex))

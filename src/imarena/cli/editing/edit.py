@@ -27,30 +27,49 @@ _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.
 def command(
     context: typer.Context,
     editor: Annotated[
-        list[str] | None, typer.Option("--editor", "-e", help="The editor; repeatable. --list prints all.")
+        list[str] | None, typer.Option("--editors", "-e", help="The editor; repeatable. --list prints all.")
     ] = None,
-    datasets: Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets.")] = None,
-    tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
-    items: Annotated[list[str] | None, typer.Option("--items", "-i", help="Only items with these keys.")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")
+    ] = None,
+    tasks: Annotated[
+        list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks; repeatable.")
+    ] = None,
+    items: Annotated[
+        list[str] | None, typer.Option("--items", "-i", help="Only items with these keys; repeatable.")
+    ] = None,
     studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark's items first.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items.")] = None,
-    mode: Annotated[list[str] | None, typer.Option("--mode", help="single, multi-turn, complex or all.")] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mode",
+            metavar="<single|multi-turn|complex|all>",
+            help="How items of several turns are edited; repeatable.",
+        ),
+    ] = None,
     connector: Annotated[
         str,
         typer.Option(
             "--connector",
-            help="Complex mode: how instructions become one: concatenate, shuffle, sequential or keep-unchanged.",
+            metavar="<concatenate|shuffle|sequential|keep-unchanged>",
+            help="Complex mode: how several instructions become one.",
         ),
     ] = "concatenate",
     levels: Annotated[
-        str, typer.Option("--levels", help="Complex mode: last (all instructions) or all (the first 1, 2, 3, ...).")
+        str,
+        typer.Option(
+            "--levels", metavar="<last|all>", help="Complex mode: all instructions, or the first 1, 2, 3, ... of them."
+        ),
     ] = "last",
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs per item; each has the next seed.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent edits.")] = 8,
     executor: ExecutorOption = "",
     max_cost_usd: MaxCost = None,
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="An option of the editors, key=value; repeatable.")
+    ] = None,
     as_: Annotated[str, typer.Option("--as", help="Store the outputs under this editor name (one editor only).")] = "",
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Allow outputs made with different options under one editor name.")
@@ -86,7 +105,7 @@ def command(
         _check(context, check, option)
     with session_workspace(context) as workspace:
         if not editor:
-            raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
+            raise UserError("No editor was named.", hint="Name one with --editors NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
         editors = wire_editors(
             workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget
@@ -103,10 +122,10 @@ def command(
             left_out = f"{counted(prepared.unfit, f'{kind} item')} {plural('is', prepared.unfit)} skipped"
             stderr().print(f"{left_out}. Add --mode all to include them.")
         report = None
-        shown = editing.sheet_path(workspace) if sheet and not dry_run else None
+        contact_sheet = editing.sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, prepared.estimates, yes, dry_run):
-            if shown is not None:
-                stderr().print(f"Contact sheet: {shown.resolve()}", soft_wrap=True)
+            if contact_sheet is not None:
+                stderr().print(f"Contact sheet: {contact_sheet.resolve()}", soft_wrap=True)
             with progress_bars("edit") as tell:
                 report = editing.edit_items(workspace, prepared.items, editors, settings, progress=tell)
     document = {
@@ -114,7 +133,7 @@ def command(
         "estimates": [asdict(estimate) for estimate in prepared.estimates],
         "report": report.to_json() if report else None,
         "driven_by": prepared.drivers,
-        "sheet": str(shown) if report and shown else None,
+        "sheet": str(contact_sheet) if report and contact_sheet else None,
     }
     emit(context, document, lambda console: _show(console, report, prepared.drivers))
     if report and (report.stopped or report.missing):
@@ -135,9 +154,9 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
 def _connector(name: str) -> "Connector":
     from imarena.instructions import CONNECTORS
 
-    for known in CONNECTORS:
-        if known == name:
-            return known
+    for connector in CONNECTORS:
+        if connector == name:
+            return connector
     raise UserError(f"There is no connector called '{name}'.", hint=suggestion(name, CONNECTORS))
 
 
@@ -151,8 +170,8 @@ def _go_on(context: typer.Context, estimates: "Sequence[EditEstimate]", yes: boo
     console = stderr()
     printed: set[str] = set()
     for estimate in estimates:
-        known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
-        cost = "cost not known" if estimate.cost_usd is None else known
+        price = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
+        cost = "cost not known" if estimate.cost_usd is None else price
         took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
         absent = len(estimate.absent_files)
         new = (
@@ -187,8 +206,8 @@ def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, s
     for flag in sorted({flag for counts in report.flags.values() for flag in counts}):
         console.print(f"  {flag}: {failure_modes.FLAG_MEANINGS.get(flag, 'measured by a check of another package')}")
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
-    made = report.outputs.get("ok", 0)
-    console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
+    n_made = report.outputs.get("ok", 0)
+    console.print(f"{n_made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
     if report.cut_off:
         turns = "later turn was" if report.cut_off == 1 else "later turns were"
         console.print(f"{report.cut_off:,} {turns} skipped: the previous turn has no image")
@@ -203,13 +222,13 @@ def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, s
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
     """Check an editor, without a workspace."""
-    from imarena.cli.questions.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import check_path, finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 
-    options = parse_option_values(parse_pairs(option))
+    path, options = check_path(path, "edit"), parse_option_values(parse_pairs(option))
     with redirect_stdout(sys.stderr):  # output of the editor
-        check = check_editor(path.removeprefix("function:"), options)
+        check = check_editor(path, options)
     finish_check(context, check)
 
 

@@ -39,7 +39,9 @@ def command(
         str,
         typer.Option("--writer", help="How to choose new objects, texts and backgrounds: offline, or an endpoint."),
     ] = "offline",
-    texts: Annotated[str, typer.Option("--texts", help="Language of texts written into images: en or zh.")] = "en",
+    texts: Annotated[
+        str, typer.Option("--texts", metavar="<en|zh>", help="Language of texts written into images.")
+    ] = "en",
     licence: Annotated[str, typer.Option("--licence", help="Licence of the images, stored with every item.")] = "",
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Maximum number of images, in the order of their names.")

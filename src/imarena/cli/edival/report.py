@@ -13,7 +13,12 @@ Judges = Annotated[
     list[str] | None,
     typer.Option("--judge", "-j", help="edival or edival@VERSION; repeatable. The others are compared with the first."),
 ]
-RuleOption = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
+RuleOption = Annotated[
+    str,
+    typer.Option(
+        "--overall", metavar="<per-turn|paper-o4>", help="The overall score: sqrt(IF x CC) per turn, or pooled."
+    ),
+]
 Complete = Annotated[bool, typer.Option("--complete", help="Use only images with an output at every turn.")]
 Baselines = Annotated[
     list[str] | None, typer.Option("--baseline", help="Another judge to compare with people; repeatable.")

@@ -8,9 +8,10 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import parse_pairs
-from imarena.core import UserError, counted, skip_causes
+from imarena.core import UnknownName, UserError, counted, skip_causes, suggestion
 
 SCORES = "scores"
+_SPREADSHEETS = ("csv", "tsv", "excel", "xlsx")
 
 
 def command(
@@ -19,7 +20,9 @@ def command(
         str, typer.Argument(metavar="FORMAT", help="genarena, native, native_jsonl, native_parquet, table or scores.")
     ],
     directory: Annotated[Path, typer.Argument(help="A new or empty folder; for scores also a new .csv file.")],
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="An option of the format, key=value; repeatable.")
+    ] = None,
     all_: Annotated[
         bool, typer.Option("--all", help="scores: also those that do not count, with the reason in a column.")
     ] = False,
@@ -33,6 +36,14 @@ def command(
     from imarena.datasets import WRITERS
     from imarena.workflows.exchange import export_records
 
+    if format_name not in WRITERS:
+        known = f"Formats: {', '.join(WRITERS)}, {SCORES}."
+        if format_name.lower() in _SPREADSHEETS:
+            known += (
+                f" CSV files: `export table DIR` (items, outputs, votes) or `export {SCORES} FILE.csv` (judgments)."
+            )
+        hint = suggestion(format_name, [*WRITERS, SCORES], known)
+        raise UnknownName(f"There is no export format called '{format_name}'.", hint=hint)
     write = WRITERS.get(format_name)
     with session_workspace(context) as workspace, progress_bars("export") as tell:
         skips = export_records(workspace, write, directory, options=parse_pairs(option), progress=tell)

@@ -24,7 +24,8 @@ def command(
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="The format; --list prints all.")] = "",
     path: Annotated[str, typer.Argument(help="The folder or file to read, or hub:owner/name[@revision].")] = "",
     option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")
+        list[str] | None,
+        typer.Option("--option", "-o", help="An option of the format, key=value; repeatable (see docs/reference)."),
     ] = None,
     columns: ItemColumnsOption = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
@@ -33,8 +34,8 @@ def command(
     from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:
-        known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
-        emit(context, known, lambda console: _list(console, known))
+        formats = {name: DESCRIPTIONS.get(name, "") for name in READERS}
+        emit(context, formats, lambda console: _list(console, formats))
         return
     if not path and format_name not in READERS:
         fail(
@@ -89,10 +90,10 @@ def _options(format_name: str, option: list[str] | None, columns: list[str] | No
     return options
 
 
-def _list(console: Console, known: dict[str, str]) -> None:
+def _list(console: Console, formats: dict[str, str]) -> None:
     from imarena.datasets import WRITERS
 
-    show_names(console, known)
+    show_names(console, formats)
     console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.")
 
 
@@ -106,6 +107,8 @@ def _show(console: Console, report: ImportReport) -> None:
         summary = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
         if summary:
             console.print(f"{title}: {summary}")
+    for name, number in sorted(report.datasets.items()):
+        console.print(f"data set '{name}': {counted(number, 'item')}", markup=False)
     for warning in sentences(report.notices)[:_WARNINGS_SHOWN]:
         console.print(f"[yellow]warning:[/] {escape(warning)}", markup=True)
     if not report.new and not report.same:

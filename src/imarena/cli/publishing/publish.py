@@ -6,13 +6,13 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, fail, progress_bars, session_workspace
-from imarena.cli.options import LicenceIfNone, NewFolder
+from imarena.cli.options import Datasets, LicenceIfNone, NewFolder
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.workflows.publishing import ChecksumReport, PublishReport
 
-_SHOWN = 20
+_MOST_FILES = 20
 _KEYS_SHOWN = 10
 
 
@@ -21,9 +21,7 @@ def command(
     directory: NewFolder,
     items_only: Annotated[bool, typer.Option("--items-only", help="Publish the items alone (the default).")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Publish outputs, judgments and votes too.")] = False,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Publish only the items of this data set; repeatable.")
-    ] = None,
+    dataset: Datasets = None,
     licence: LicenceIfNone = "",
     with_comments: Annotated[
         bool, typer.Option("--with-comments", help="With --all: publish the raters' comments too.")
@@ -81,8 +79,8 @@ def _show(console: Console, report: "PublishReport") -> None:
         console.print(f"pseudonyms: {counted(number, 'value')} in {name!r}, which names people")
     if report.withheld_items:
         keys = ", ".join(map(repr, report.withheld_items[:_KEYS_SHOWN]))
-        rest = len(report.withheld_items) - _KEYS_SHOWN
-        more = f" and {rest:,} more (--json lists all)" if rest > 0 else ""
+        n_hidden = len(report.withheld_items) - _KEYS_SHOWN
+        more = f" and {n_hidden:,} more (--json lists all)" if n_hidden > 0 else ""
         console.print(f"items without their images: {keys}{more}")
     if not report.usable_items:
         console.print("No item has all its images: nobody can take part with this publication.")
@@ -92,8 +90,8 @@ def _show(console: Console, report: "PublishReport") -> None:
 
 def _show_check(console: Console, report: "ChecksumReport") -> None:
     for word, names in (("changed", report.changed), ("missing", report.missing), ("extra", report.extra)):
-        for file in names[:_SHOWN]:
+        for file in names[:_MOST_FILES]:
             console.print(f"{word}: {file!r}")
-        if len(names) > _SHOWN:
-            console.print(f"... and {len(names) - _SHOWN:,} more {word} files")
+        if len(names) > _MOST_FILES:
+            console.print(f"... and {len(names) - _MOST_FILES:,} more {word} files")
     console.print("clean" if report.clean else "The folder is not as it was published.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from imarena.core.records import Item
     from imarena.workflows.publishing import AddReport, SubmissionCheck
 
-_SHOWN = 20
+_MOST_LINES = 20
 
 app = command_group("Outputs of other teams: check, make, add.")
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="One image per item, named by its key.")]
@@ -111,10 +111,16 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
     for title, lines in groups.items():
         if lines:
             console.print(f"{title}: {counted(len(lines), 'file')}")
-            for line in lines[:_SHOWN]:
+            for line in lines[:_MOST_LINES]:
                 console.print(f"  {printable(line)}")
-            if len(lines) > _SHOWN:
-                console.print(f"  ... and {len(lines) - _SHOWN:,} more; --json lists all")
+            if len(lines) > _MOST_LINES:
+                console.print(f"  ... and {len(lines) - _MOST_LINES:,} more; --json lists all")
+    if report.datasets and report.missing:
+        console.print(
+            f"The data sets {', '.join(map(printable, report.datasets))} have items with the same keys, so that each"
+            " file is expected in a folder named after its data set. If one of them was imported by mistake, remove it:"
+            " imarena dataset remove NAME"
+        )
     usable = len(report.files)
     only_extra = not (report.missing or report.broken or report.wrong_size)
     end = "clean" if report.clean else "complete; extra files are not packed" if only_extra else "not ready"

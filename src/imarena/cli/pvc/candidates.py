@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars
-from imarena.cli.pvc.pairs import Tasks
+from imarena.cli.options import Tasks
 
 ROWS_SHOWN = 20
 
@@ -22,10 +22,16 @@ def command(
     per_task: Annotated[int, typer.Option("--per-task", min=1, help="Items per task.")] = 1500,
     task: Tasks = None,
     image_features: Annotated[
-        str, typer.Option("--image-features", help="An embedder: colour-layout, clip, dino, dinov3 or siglip.")
+        str,
+        typer.Option(
+            "--image-features", metavar="<colour-layout|clip|dino|dinov3|siglip>", help="Embedder of the images."
+        ),
     ] = "colour-layout",
     text_features: Annotated[
-        str, typer.Option("--text-features", help="words (hashed words and pairs of words), minilm or clip.")
+        str,
+        typer.Option(
+            "--text-features", metavar="<words|minilm|clip>", help="Embedder of the instructions; words: hashed words."
+        ),
     ] = "words",
 ) -> None:
     """Choose diverse items per task by greedy k-center, and write a folder that `imarena import table` reads."""
@@ -44,6 +50,6 @@ def command(
             console.print(f"Skipped {reason}")
         if len(report.skipped) > ROWS_SHOWN:
             console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
-        console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.")
+        console.print(f"Next: imarena import table {out}, then imarena edit --editors NAME.")
 
     emit(context, asdict(report), show)

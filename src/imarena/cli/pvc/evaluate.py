@@ -6,8 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import LatexTables
-from imarena.cli.pvc.pairs import Datasets
+from imarena.cli.options import Datasets, LatexTables
 
 if TYPE_CHECKING:
     from imarena.reports.tables import Table
@@ -57,13 +56,13 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
     )  # fmt: skip
     for dataset, dimension in groups:
         rows = [row for row in result.rows if (row.dataset, row.dimension) == (dataset, dimension)]
-        shown = [row for row in rows if by_task or row.task in ("all", "mean over tasks")]
+        table_rows = [row for row in rows if by_task or row.task in ("all", "mean over tasks")]
         lines = tuple(
             (
                 row.judge, row.scheme, row.task, row.pairs, _share(row.strict), _ends(row.strict),
                 _share(row.paper_compat), _share(row.consistency), row.ties, sum(row.failures.values()),
             )
-            for row in shown
+            for row in table_rows
         )  # fmt: skip
         ties = rows[0].people_ties if rows else 0
         notes = (f"People tie on {max(row.people_ties for row in rows):,} more pairs.",) if ties else ()

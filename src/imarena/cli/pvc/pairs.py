@@ -8,19 +8,23 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
+from imarena.cli.options import Datasets, Tasks
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.workflows.preferences import PairReport
 
-Datasets = Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")]
-Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")]
 Regions = Annotated[
     Literal["auto", "objects", "changes"],
     typer.Option("--regions", help="Find edit regions by named objects, by shared changes, or the first that works."),
 ]
-DetectorOption = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
-SegmenterOption = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
+DetectorOption = Annotated[
+    str,
+    typer.Option("--detector", metavar="<efficientdet|grounding-dino|owl-vit|owlv2>", help="Detector of the objects."),
+]
+SegmenterOption = Annotated[
+    str, typer.Option("--segmenter", metavar="<mobile-sam|sam|sam2>", help="Use masks of this tool instead of boxes.")
+]
 Grounding = Annotated[
     Literal["paper", "public"], typer.Option("--grounding", help="Where objects are searched for, per task.")
 ]
@@ -35,7 +39,9 @@ def make(
     ] = "metrics",
     dataset: Datasets = None,
     task: Tasks = None,
-    editor: Annotated[list[str] | None, typer.Option("--editor", help="Only outputs of this editor.")] = None,
+    editor: Annotated[
+        list[str] | None, typer.Option("--editors", "-e", help="Only outputs of these editors; repeatable.")
+    ] = None,
     rules: Annotated[
         Path | None, typer.Option("--rules", help="A YAML file of metrics and thresholds per task.")
     ] = None,
@@ -81,18 +87,18 @@ def make(
 def _show(console: Console, report: "PairReport") -> None:
     from imarena.reports.tables import Column, Table
 
-    made = report.made
+    pairs = report.made
     print_tables(
         console,
-        [Table((Column("task"), Column("pairs", ",")), tuple(made.by_task().items()))],
+        [Table((Column("task"), Column("pairs", ",")), tuple(pairs.by_task().items()))],
     )
-    console.print(f"{counted(len(made.pairs), 'pair')} and {counted(len(made.ties), 'tie')} in {report.folder}")
-    if made.skipped:
+    console.print(f"{counted(len(pairs.pairs), 'pair')} and {counted(len(pairs.ties), 'tie')} in {report.folder}")
+    if pairs.skipped:
         head = (Column("gave no pair"), Column("items or outputs", ","))
-        print_tables(console, [Table(head, tuple(sorted(made.skipped.items())))])
+        print_tables(console, [Table(head, tuple(sorted(pairs.skipped.items())))])
     lines = [
         (task, region, each.tiers.elite, each.tiers.failure, each.origin)
-        for task, of_task in made.thresholds.items()
+        for task, of_task in pairs.thresholds.items()
         for region, each in of_task.items()
     ]
     if lines:

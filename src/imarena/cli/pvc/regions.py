@@ -6,7 +6,8 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
-from imarena.cli.pvc.pairs import Datasets, DetectorOption, Grounding, Regions, SegmenterOption, Tasks
+from imarena.cli.options import Datasets, Tasks
+from imarena.cli.pvc.pairs import DetectorOption, Grounding, Regions, SegmenterOption
 
 
 def command(

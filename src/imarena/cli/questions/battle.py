@@ -7,7 +7,12 @@ import typer
 from imarena.cli.questions import judging_options
 
 Orders = Annotated[
-    str, typer.Option("--orders", help="both; single (left first); paper-compat (one order, by a fair coin).")
+    str,
+    typer.Option(
+        "--orders",
+        metavar="<both|single|paper-compat>",
+        help="Orders in which each pair is shown; single: left first; paper-compat: one order, by a fair coin.",
+    ),
 ]
 SamplerOption = Annotated[
     str,
@@ -19,7 +24,9 @@ SamplerOption = Annotated[
 Width = Annotated[
     float | None, typer.Option("--width", help="Stop when every interval is narrower than this (Elo points).")
 ]
-Until = Annotated[str, typer.Option("--until", help="Adaptive: intervals of 'pairs' or of 'models'.")]
+Until = Annotated[
+    str, typer.Option("--until", metavar="<pairs|models>", help="Adaptive: whose intervals must reach --width.")
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of the paper-compat coin.")]
 
 

@@ -33,15 +33,16 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
     judging_options.run_judging(context, asked, plan, rounds=False)
 
 
-def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: str) -> None:
+def _check(context: typer.Context, options: judging_options.JudgingOptions, path: str) -> None:
     """Check a judge. Needs no workspace; inside one, its endpoints can be named."""
-    from imarena.cli.questions.plugin_check import finish_check
+    from imarena.cli.questions.plugin_check import check_path, finish_check
     from imarena.core import FILE_NAME, Settings, load_settings
     from imarena.storage import is_workspace
     from imarena.workflows.studies import check_judge
 
+    path = check_path(path, "judge")
     root = session(context).workspace
     settings = load_settings(root / FILE_NAME) if is_workspace(root) else Settings()
     with redirect_stdout(sys.stderr):  # output of the judge
-        check = check_judge(settings, path.removeprefix("function:"), asked.endpoint_arguments())
+        check = check_judge(settings, path, options.endpoint_arguments())
     finish_check(context, check)

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.console import Exit, emit, print_causes, session, session_workspace, show_names, stderr, warn
-from imarena.cli.options import BaseUrl, Editors, ExecutorOption, MaxCost, parse_pairs
+from imarena.cli.options import BaseUrl, Datasets, Editors, ExecutorOption, MaxCost, Tasks, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
 
@@ -37,15 +37,17 @@ Model = Annotated[
     str,
     typer.Option("--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."),
 ]
-ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
-Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
-Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
+ApiKeyEnv = Annotated[
+    list[str] | None, typer.Option("--api-key-env", help="The environment variable that holds the API key.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation before spending money.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and the estimated cost, and stop.")]
-Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
+Option = Annotated[
+    list[str] | None, typer.Option("--option", "-o", help="An option of the judge, key=value; repeatable.")
+]
 
 
 @dataclass(frozen=True)
@@ -132,21 +134,21 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def run_judging(
-    context: typer.Context, asked: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
+    context: typer.Context, options: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
 ) -> None:
     """Plan (takes workspace, arguments and budget, returns jobs), estimate, ask, and print the results."""
     from imarena.workflows.questions import run_jobs
 
-    if asked.listing:
+    if options.listing:
         list_judges(context)
         return
     with session_workspace(context) as workspace:
-        jobs = plan(workspace, asked.endpoint_arguments(), asked.budget())
-        run = run_jobs(workspace, jobs, confirm=partial(confirm_estimate, context, asked), watching=progress_display)
-    document = run_document(asked, run.estimates, run.reports)
+        jobs = plan(workspace, options.endpoint_arguments(), options.budget())
+        run = run_jobs(workspace, jobs, confirm=partial(confirm_estimate, context, options), watching=progress_display)
+    document = run_document(options, run.estimates, run.reports)
     if rounds:
         document["rounds"] = [[asdict(stage) for stage in stages] for stages in run.rounds]
-    finish_run(context, document, run.reports, asked.dry_run)
+    finish_run(context, document, run.reports, options.dry_run)
 
 
 def run_document(
@@ -174,12 +176,12 @@ def list_judges(context: typer.Context) -> None:
     """Print the catalog: each judge, the command that takes it, and what it needs."""
     from imarena.judges import CARDS, JUDGES
 
-    known = dict.fromkeys(JUDGES.names(), "of an installed package")
+    judges = dict.fromkeys(JUDGES.names(), "of an installed package")
     for name, card in CARDS.items():
         only = "" if card.dimension == "overall" else f"about {card.dimension} only; "
-        known[name] = f"{card.about} ({only}{USES[card.shape]}; needs {NEEDS[card.needs]})"
-    known["function:MODULE:NAME"] = "A judge of your own: see docs/guide/write-your-own-judge.md"
-    emit(context, known, lambda console: show_names(console, known))
+        judges[name] = f"{card.about} ({only}{USES[card.shape]}; needs {NEEDS[card.needs]})"
+    judges["function:MODULE:NAME"] = "A judge of your own: see docs/guide/write-your-own-judge.md"
+    emit(context, judges, lambda console: show_names(console, judges))
 
 
 def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
@@ -202,9 +204,10 @@ def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "
 def show_estimate(console: Console, estimate: "Estimate") -> None:
     """Print one judge's plan in a few lines."""
     most = "at most " if estimate.at_most else ""
-    asked = counted(estimate.new, "question")
+    questions = counted(estimate.new, "question")
     console.print(
-        f"[bold]{escape(estimate.judge)}[/]: {most}{asked} to ask, {estimate.done_before:,} done before", markup=True
+        f"[bold]{escape(estimate.judge)}[/]: {most}{questions} to ask, {estimate.done_before:,} done before",
+        markup=True,
     )
     print_causes(console, error_causes(estimate.unfit), "  left out")
     if not estimate.new:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session_workspace
-from imarena.cli.options import BaseUrl, MaxCost
+from imarena.cli.options import BaseUrl, Datasets, MaxCost, Tasks
 from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def command(
     base_url: BaseUrl = None,
     model: judging_options.Model = "",
     api_key_env: judging_options.ApiKeyEnv = None,
-    datasets: judging_options.Datasets = None,
-    tasks: judging_options.Tasks = None,
+    datasets: Datasets = None,
+    tasks: Tasks = None,
     concurrency: judging_options.Concurrency = None,
     max_cost_usd: MaxCost = None,
     option: judging_options.Option = None,
@@ -51,14 +51,14 @@ def command(
                 reports = [list_objects(workspace, job, watch=watch)]
         lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
     document = judging_options.run_document(chosen, [job.estimate], reports) | {
-        "lists": [asdict(listed) for listed in lists]
+        "lists": [asdict(item_list) for item_list in lists]
     }
     judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
 
 
 def _show(console: Console, lists: "list[ListedObjects]") -> None:
-    for listed in lists[:SHOWN]:
-        objects = ", ".join(listed.objects) or "(nothing is listed)"
-        console.print(f"  [bold]{escape(listed.key)}[/]: {escape(objects)}", markup=True)
+    for item_list in lists[:SHOWN]:
+        objects = ", ".join(item_list.objects) or "(nothing is listed)"
+        console.print(f"  [bold]{escape(item_list.key)}[/]: {escape(objects)}", markup=True)
     if len(lists) > SHOWN:
         console.print(f"  ... and {len(lists) - SHOWN:,} more items (--json lists them all)")

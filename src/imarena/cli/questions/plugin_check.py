@@ -2,18 +2,36 @@
 
 import os
 import sys
+from pathlib import PurePath
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit
+from imarena.cli.console import Exit, emit, fail
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.workflows.studies import PluginCheck
 
 _DOES = {"scores": "scores outputs (`imarena judge`)", "compares": "compares pairs (`imarena battle`)"}
+
+
+def check_path(path: str, command: str) -> str:
+    """Return `MODULE:NAME` of a `--check`. Explains how to write a file's name."""
+    path = path.removeprefix("function:")
+    file, _, name = path.partition(":")
+    if file.endswith(".py"):
+        module = ".".join(PurePath(file).with_suffix("").parts[-1:])
+        folder = PurePath(file).parent
+        start = "" if folder == PurePath() else f"cd {quote(str(folder))} && "
+        fail(
+            f"--check takes MODULE:NAME, not the file '{file}'.",
+            hint=f"In the folder of the file: {start}PYTHONPATH=. imarena {command} --check {module}:{name or 'NAME'}"
+            + ("" if name else " (NAME is a function in the file)"),
+        )
+    return path
 
 
 def finish_check(context: typer.Context, check: "PluginCheck") -> None:
@@ -27,9 +45,9 @@ def finish_check(context: typer.Context, check: "PluginCheck") -> None:
 
 
 def _show(console: Console, check: "PluginCheck") -> None:
-    named = f"{check.name}, version {check.version}" if check.name else check.path
+    identity = f"{check.name}, version {check.version}" if check.name else check.path
     does = f": {', '.join(_DOES[each] for each in check.does)}" if check.does else ""
-    console.print(f"{named}{does}")
+    console.print(f"{identity}{does}")
     for answer in check.answers:
         console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)")
     for title, findings in (("To fix", check.to_fix), ("Good to know", check.notes)):

@@ -35,38 +35,38 @@ def command(
 
     if boxes is not None and boxes.exists() and not boxes.is_dir():
         raise UserError(f"{boxes} is not a folder.", hint="Name a folder, which is made where it is missing.")
-    shown: list[SeenPicture] = []
+    findings: list[SeenPicture] = []
     written: list[str] = []
     for picture in pictures:
-        shown.append(see(picture, tool or ()))
-        written.append("" if boxes is None else _write_boxes(boxes, picture, shown[-1], set(written)))
+        findings.append(see(picture, tool or ()))
+        written.append("" if boxes is None else _write_boxes(boxes, picture, findings[-1], set(written)))
     documents = [
-        {**seen.to_json(), **({"boxes": file or None} if boxes is not None else {})}
-        for seen, file in zip(shown, written, strict=True)
+        {**finding.to_json(), **({"boxes": file or None} if boxes is not None else {})}
+        for finding, file in zip(findings, written, strict=True)
     ]
 
     def show(console: Console) -> None:
-        for seen in shown:
-            _show(console, seen)
+        for finding in findings:
+            _show(console, finding)
         if any(written):
             console.print(f"boxes: {boxes}")
 
     emit(context, {"pictures": documents}, show)
-    if not any(seen.answers for seen in shown):
+    if not any(finding.answers for finding in findings):
         raise typer.Exit(Exit.USER)
-    if not all(seen.complete for seen in shown):
+    if not all(finding.complete for finding in findings):
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _write_boxes(folder: Path, picture: Path, seen: "SeenPicture", taken: set[str]) -> str:
+def _write_boxes(folder: Path, picture: Path, finding: "SeenPicture", used_paths: set[str]) -> str:
     """Write the copy with boxes; return its path, or "" if the image cannot be read."""
-    if not seen.answers:
+    if not finding.answers:
         return ""
     from imarena.workflows.questions import draw_boxes
 
-    data = draw_boxes(picture, seen)
+    data = draw_boxes(picture, finding)
     number, file = 1, folder / f"{picture.stem}.boxes.png"
-    while str(file) in taken:  # two images with the same name in two folders
+    while str(file) in used_paths:  # two images with the same name in two folders
         number += 1
         file = folder / f"{picture.stem}-{number}.boxes.png"
     try:
@@ -77,22 +77,22 @@ def _write_boxes(folder: Path, picture: Path, seen: "SeenPicture", taken: set[st
     return str(file)
 
 
-def _show(console: Console, seen: "SeenPicture") -> None:
+def _show(console: Console, finding: "SeenPicture") -> None:
     from imarena.reports.tables import Column, Table
 
-    size = f", {seen.width} x {seen.height}" if seen.width else ""
-    console.print(f"[bold]{escape(seen.picture)}[/bold]{size}", markup=True)
-    if seen.error:
-        console.print(f"  {seen.status}: {seen.error}")
+    size = f", {finding.width} x {finding.height}" if finding.width else ""
+    console.print(f"[bold]{escape(finding.picture)}[/bold]{size}", markup=True)
+    if finding.error:
+        console.print(f"  {finding.status}: {finding.error}")
     rows: list[tuple[str | float, ...]] = []
     for name in BOXED:
-        for entry in seen.boxes(name):
+        for entry in finding.boxes(name):
             box = " ".join(f"{end:.0f}" for end in entry.box)
             rows.append((name, entry.label, entry.score, box))
     if rows:
         columns = (Column("seen"), Column("what"), Column("score", ".2f"), Column("box (left top right bottom)"))
         print_tables(console, [Table(columns, tuple(rows))])
-    described = seen.to_json()
+    described = finding.to_json()
     for name in ("colours", "quality"):
         if described.get(name):
             entries = (
@@ -101,6 +101,6 @@ def _show(console: Console, seen: "SeenPicture") -> None:
                 else [f"{key} {value:.2f}" for key, value in described[name].items() if value is not None]
             )
             console.print(f"  {name}: {', '.join(entries)}")
-    for name, answer in seen.answers.items():
+    for name, answer in finding.answers.items():
         if answer.error:
             console.print(f"  {name}: {answer.status}: {answer.error}")

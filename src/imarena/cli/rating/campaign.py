@@ -1,6 +1,7 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
@@ -9,10 +10,20 @@ from urllib.parse import quote
 
 import typer
 
-from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
+from imarena.cli.console import (
+    command_group,
+    emit,
+    fail,
+    print_tables,
+    program,
+    session,
+    session_workspace,
+    stderr,
+)
+from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
-from imarena.core import counted
+from imarena.core import counted, validation_problem
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
@@ -20,6 +31,7 @@ if TYPE_CHECKING:
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
+_NONE = "There is no campaign. Create one: {} campaign create NAME"
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -30,15 +42,18 @@ PERSON = (
 """The fields of each rater in `campaign status`."""
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 @app.command("create")
 def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The campaign's name.")],
-    kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
-    editor: Annotated[_Many, typer.Option(help="Only these editors; repeatable.")] = None,
-    dataset: Annotated[_Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
-    task: Annotated[_Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
-    topic: Annotated[_Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
+    kind: Annotated[
+        str, typer.Option(metavar="<preference|rating|yes_no|check>", help="What raters are asked.")
+    ] = "preference",
+    editors: Annotated[_Many, typer.Option("--editors", "-e", help="Only these editors; repeatable.")] = None,
+    datasets: Datasets = None,
+    tasks: Tasks = None,
+    topics: Annotated[_Many, typer.Option("--topics", help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
     raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
@@ -52,7 +67,9 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of tasks and of the sides.")] = 0,
     min_seconds: Annotated[float, typer.Option(min=0, max=600, help="Minimum time in seconds before an answer.")] = 0.0,
-    adjudication: Annotated[str, typer.Option(help="Units on which raters disagree: off, rater or lead.")] = "off",
+    adjudication: Annotated[
+        str, typer.Option(metavar="<off|rater|lead>", help="Who answers units on which raters disagree.")
+    ] = "off",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the number of tasks and create nothing.")] = False,
 ) -> None:
     """Create a campaign and its tasks from the items and outputs of the workspace."""
@@ -62,16 +79,16 @@ def create(
     from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign
 
     values = {
-        "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
-        "topics": topic or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
+        "name": name, "kind": kind, "editors": editors or (), "datasets": datasets or (), "tasks": tasks or (),
+        "topics": topics or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
         "gold_rate": gold_rate, "repeat_rate": repeat_rate, "weekly_quota": weekly_quota, "lease_s": lease_s,
         "seed": seed, "min_seconds": min_seconds, "adjudication": adjudication,
     }  # fmt: skip
     try:
         plan = CampaignPlan.model_validate({**values, **_more(settings)})
     except ValidationError as error:
-        first = error.errors()[0]
-        fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+        problem = validation_problem(error, CampaignPlan)
+        fail(f"{problem.text}.", hint=problem.hint)
     with session_workspace(context) as workspace:
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
@@ -185,7 +202,7 @@ def status(
 
     def show(console: Any) -> None:
         if not reports:
-            console.print("There is no campaign. Create one: `imarena campaign create NAME`.")
+            console.print(_NONE.format(program(context)))
         for report in reports:
             _show(console, report)
 
@@ -204,8 +221,7 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
 
 def _show(console: Any, report: "CampaignStatus") -> None:
     progress = report.progress.to_json()
-    state = "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
-    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {state})")
+    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {_state(progress)})")
     console.print(
         f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
         f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
@@ -227,6 +243,10 @@ def _show(console: Any, report: "CampaignStatus") -> None:
         console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
 
 
+def _state(progress: Mapping[str, Any]) -> str:
+    return "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
+
+
 def _work(rater: "RaterWork") -> str:
     """Describe a rater's work."""
     parts = [counted(rater.votes, "vote"), *([] if rater.active else ["paused"])]
@@ -246,8 +266,32 @@ def _work(rater: "RaterWork") -> str:
 def _person(rater: "RaterWork") -> str:
     """Return a rater's name and the crowd platform's parameters; the id distinguishes people with the same name."""
     params = ", ".join(f"{name} {value}" for name, value in rater.params.items())
-    known = " · ".join(text for text in (rater.name, params) if text)
-    return f"{known} ({rater.rater_id})" if known else rater.rater_id
+    details = " · ".join(text for text in (rater.name, params) if text)
+    return f"{details} ({rater.rater_id})" if details else rater.rater_id
+
+
+@app.command("list")
+def list_command(context: typer.Context) -> None:
+    """List the campaigns with their state, votes and raters, newest first."""
+    from imarena.reports import columns
+    from imarena.reports.tables import Column, Table
+    from imarena.workflows.rating import all_campaigns, campaign_progress
+
+    with session_workspace(context) as workspace:
+        campaigns = [campaign_progress(workspace, record).to_json() for _, record in all_campaigns(workspace)]
+
+    def show(console: Any) -> None:
+        if not campaigns:
+            console.print(_NONE.format(program(context)))
+            return
+        numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
+        rows = tuple(
+            (each["name"], each["kind"], _state(each), each["votes"], each["slots"], each["raters"])
+            for each in campaigns
+        )
+        print_tables(console, [Table(columns(Column("campaign", wrap=True), "kind", "state", *numbers), rows)])
+
+    emit(context, {"campaigns": campaigns}, show)
 
 
 @app.command("export")
@@ -269,7 +313,7 @@ def export(
         return
     to.write_text(text, encoding="utf-8")
     rows = text.count("\n") - 1
-    emit(context, {"file": str(to), "lines": rows}, f"Wrote {to}.")
+    emit(context, {"file": str(to), "lines": rows}, f"Wrote {to}: {counted(rows, 'vote')}.")
 
 
 @app.command("close")

@@ -10,7 +10,7 @@ import typer
 
 from imarena.cli.console import emit, fail, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted, unknown_name
+from imarena.core import counted, unknown_name, validation_problem
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def change(
     ] = None,
     adjudication: Annotated[
         str | None,
-        typer.Option(help="Who answers units on which raters disagree: off, rater or lead."),
+        typer.Option(metavar="<off|rater|lead>", help="Who answers units on which raters disagree."),
     ] = None,
     adjudication_answers: Annotated[
-        str | None, typer.Option(help="What an adjudicator sees of the raters' answers: hidden or shown.")
+        str | None, typer.Option(metavar="<hidden|shown>", help="Whether an adjudicator sees the raters' answers.")
     ] = None,
     paused: Annotated[bool | None, typer.Option("--pause/--resume", help="Pause or resume the campaign.")] = None,
     opened: Annotated[bool | None, typer.Option("--open/--close", help="Open or close it.")] = None,
@@ -79,8 +79,7 @@ def change(
     try:
         changes = CampaignChanges.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+        fail(f"{validation_problem(error).text}.")
     with session_workspace(context) as workspace:
         before = get_campaign(workspace, campaign)
         slots = campaign_progress(workspace, before).slots
@@ -152,7 +151,7 @@ def _short(value: object) -> str:
 # Over 60 lines for its options alone: each is one line of the contract.
 def known(
     context: typer.Context,
-    kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",
+    kind: Annotated[str, typer.Option(metavar="<preference|rating|yes_no>", help="What the tasks ask.")] = "preference",
     table: Annotated[
         Path | None, typer.Option("--from", help="A CSV file of tasks (default: votes that agree).")
     ] = None,
@@ -162,7 +161,7 @@ def known(
         Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
     ] = None,
     use: Annotated[
-        str, typer.Option(help="Use of tasks without one in the table: gold, practice or qualification.")
+        str, typer.Option(metavar="<gold|practice|qualification>", help="Use of tasks without one in the table.")
     ] = "gold",
     most: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of tasks; those with the most votes first.")
@@ -218,6 +217,6 @@ def _settings(tasks: "Sequence[KnownTaskProposal]", use: str) -> dict[str, list[
     """Return the tasks by use, in the form of a campaign's settings."""
     by_use: dict[str, list[dict[str, Any]]] = {}
     for task in tasks:
-        known = task.known.model_dump(mode="json", exclude_defaults=True)
-        by_use.setdefault(task.use or use, []).append(known)
+        known_task = task.known.model_dump(mode="json", exclude_defaults=True)
+        by_use.setdefault(task.use or use, []).append(known_task)
     return by_use

@@ -27,19 +27,19 @@ def links(
 
     with session_workspace(context) as workspace:
         chosen = get_campaign(workspace, campaign).campaign_id if campaign else None
-        listed = list_links(workspace, campaign_id=chosen, limit=1000).invitations
+        invitations = list_links(workspace, campaign_id=chosen, limit=1000).invitations
     names = (
         "invitation_id", "campaign_id", "role", "name", "created_at", "expires_at", "revoked", "max_people", "people",
         "rater_id", "one_use", "used",
     )  # fmt: skip
-    document = {"links": [{name: getattr(link, name) for name in names} for link in listed]}
+    document = {"links": [{name: getattr(link, name) for name in names} for link in invitations]}
 
     def show(console: Any) -> None:
-        for link in listed:
+        for link in invitations:
             state = "revoked" if link.revoked else "used" if link.used else f"expires {link.expires_at[:10]}"
             opens = "opens once" if link.one_use else f"used by {link.people} of {counted(link.max_people, 'person')}"
             console.print(f"{link.invitation_id}  {link.name or '-'}  {link.role}, {opens}, {state}", soft_wrap=True)
-        if not listed:
+        if not invitations:
             console.print("There are no links.")
 
     emit(context, document, show)
@@ -88,8 +88,8 @@ def reinvite(
 
 def invitation_document(invitation: "StoredInvitation", link: str) -> dict[str, Any]:
     """Return a new link, for ``--json``."""
-    known = ("invitation_id", "campaign_id", "rater_id")
-    return {**{name: getattr(invitation, name) for name in known}, "link": link}
+    names = ("invitation_id", "campaign_id", "rater_id")
+    return {**{name: getattr(invitation, name) for name in names}, "link": link}
 
 
 def payments(
@@ -101,16 +101,16 @@ def payments(
     from imarena.workflows.rating import get_campaign, payment_list, payments_csv
 
     with session_workspace(context) as workspace:
-        listed = payment_list(workspace, get_campaign(workspace, campaign))
+        people = payment_list(workspace, get_campaign(workspace, campaign))
     if to is not None:
-        to.write_text(payments_csv(listed), encoding="utf-8")
-    document = {"payments": [payment.model_dump() for payment in listed], "file": None if to is None else str(to)}
+        to.write_text(payments_csv(people), encoding="utf-8")
+    document = {"payments": [payment.model_dump() for payment in people], "file": None if to is None else str(to)}
 
     def show(console: Any) -> None:
         if to is not None:
-            console.print(f"Wrote {to}: {counted(len(listed), 'rater')}.")
+            console.print(f"Wrote {to}: {counted(len(people), 'rater')}.")
             return
-        for payment in listed:
+        for payment in people:
             params = ", ".join(f"{name} {value}" for name, value in payment.params.items())
             who = " · ".join(text for text in (payment.name, params) if text) or payment.rater_id
             minutes = "no times" if payment.minutes is None else f"{payment.minutes:g} minutes"

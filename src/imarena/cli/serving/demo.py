@@ -34,8 +34,8 @@ def command(
 
     if directory is None:  # not the workspace of IMARENA_WORKSPACE, which holds the user's own work
         source = context.find_root().get_parameter_source("workspace")
-        named = source is not None and source.name == "COMMANDLINE"
-        directory = session(context).workspace if named else Path("imarena-demo")
+        workspace_given = source is not None and source.name == "COMMANDLINE"
+        directory = session(context).workspace if workspace_given else Path("imarena-demo")
     if not full and not directory.exists():
         _say("The demo takes about two minutes of CPU time. If you interrupt it, the same command continues it.")
     if serve:

@@ -8,9 +8,11 @@ import typer
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
 from imarena.core import ROUNDS, SEED, unknown_name
+from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     from_file: Annotated[
@@ -19,7 +21,10 @@ def command(
             "--from", help="Ratings: unit, rater, value; votes: item, left, right, winner, rater; or an exported table."
         ),
     ] = None,
-    what: Annotated[str, typer.Option("--what", help="Workspace: ratings, votes (on pairs), or all.")] = "all",
+    what: Annotated[
+        str,
+        typer.Option("--what", metavar="<ratings|votes|all>", help="Which answers of a workspace; votes are on pairs."),
+    ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     only: Only = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
@@ -27,7 +32,7 @@ def command(
         bool, typer.Option("--leave-one-out", help="Compare each rater with the mean of the others.")
     ] = False,
     average: Annotated[
-        str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
+        str, typer.Option("--average", metavar="<fisher|plain|paper-compat>", help="How correlations are averaged.")
     ] = "fisher",
     rater_pairs: Annotated[bool, typer.Option("--rater-pairs", help="Cohen's kappa of every two raters.")] = False,
     rounds: UnitRounds = ROUNDS,
@@ -38,7 +43,14 @@ def command(
     all_votes: AllVotes = False,
 ) -> None:
     """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file
+    from imarena.workflows.studies import (
+        agree_on_each,
+        agreement_tables,
+        rater_labels,
+        ratings_in_folder,
+        ratings_of_file,
+        with_rater_names,
+    )
 
     if from_file is not None:
         from imarena.workflows.boards import refuse_with_table
@@ -49,24 +61,28 @@ def command(
     words = tuple(word.strip() for word in order.split(",") if word.strip())
     how = find_recipe(average)
     root = session(context).workspace
-    read = (
+    ratings = (
         [ratings_of_file(from_file, all_votes=all_votes)]
         if from_file is not None
         else ratings_in_folder(root, what, by or ())
     )
     agreements = agree_on_each(
-        read, by or (), only or (), words,
+        ratings, by or (), only or (), words,
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
     documents = [agreement.to_json() for agreement in agreements]
+    people = rater_labels(root) if from_file is None else {}
     tables = [table for agreement in agreements for table in agreement_tables(agreement)]
+    named = [table for agreement in agreements for table in agreement_tables(agreement, people)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in (warning for table in documents for warning in table["warnings"]):
+        notices = [notice for agreement in agreements for notice in agreement.notices]
+        for warning in sentences(with_rater_names(notices, people)):
             warn(warning)
-    emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
+    shown = tables if markdown or latex else named  # tables for a paper have no names of people
+    emit(context, document, lambda console: print_tables(console, shown, markdown=markdown, latex=latex))
     if any(is_partial(part) for part in documents):
         raise typer.Exit(Exit.PARTIAL)
 

@@ -40,7 +40,10 @@ def command(
     ] = None,
     only: Only = None,
     average: Annotated[
-        str, typer.Option("--average", help="How correlations of groups are averaged: fisher, plain or paper-compat.")
+        str,
+        typer.Option(
+            "--average", metavar="<fisher|plain|paper-compat>", help="How correlations of groups are averaged."
+        ),
     ] = "fisher",
     lower_is_better: Annotated[
         list[str] | None, typer.Option("--lower-is-better", help="A judge where lower scores are better; repeatable.")
@@ -64,7 +67,9 @@ def command(
     missing: Annotated[
         str,
         typer.Option(
-            "--missing", help="Battles without a verdict of the judge are left out (exclude) or count as wrong (wrong)."
+            "--missing",
+            metavar="<exclude|wrong>",
+            help="Battles without a verdict of the judge: leave them out, or count them as wrong.",
         ),
     ] = "exclude",
     rounds: UnitRounds = ROUNDS,

@@ -38,7 +38,9 @@ def command(
     ] = None,
     columns: ItemColumnsOption = None,
     judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
-    orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
+    orders: Annotated[
+        str, typer.Option("--orders", metavar="<both|single|paper-compat>", help="Orders in which each pair is shown.")
+    ] = "both",
     report: Annotated[Path, typer.Option("--report", help="Folder for the page with examples.")] = Path(
         "compare-report"
     ),

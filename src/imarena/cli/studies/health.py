@@ -82,7 +82,7 @@ def command(
         if together.lines or together.notices:
             _show(console, together)
         if texts.read + texts.unread:
-            console.print("\n[bold]Words in the images[/]", markup=True)
+            console.print("\n[bold]Text in the images[/] (read by `imarena scan`, without a judge)", markup=True)
             show_findings(console, texts)
 
     emit(context, document, show)

@@ -49,8 +49,8 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
     console.print(where, style="bold", soft_wrap=True)
     print_tables(console, _tables(summary))
     if summary.words:
-        flagged, read = summary.words["flagged"], summary.words["read"]
-        message = f"{flagged:,} of {read:,} scanned images hold text that addresses a judge"
+        flagged, scanned = summary.words["flagged"], summary.words["read"]
+        message = f"{flagged:,} of {scanned:,} scanned images hold text that addresses a judge"
         console.print(f"{message}: see `imarena health`" if flagged else message, style="yellow" if flagged else "")
     for line in summary.unfinished:
         console.print(f"unfinished: {line}; run the same command again", style="yellow")
@@ -72,14 +72,16 @@ def _tables(summary: WorkspaceStatus) -> list[Table]:
         tables.append(_counts("votes by rater", summary.votes))
     if summary.missing:
         tables.append(_counts("failed: the command that asked retries them", summary.missing))
+    if summary.imported_failures:
+        tables.append(_counts("failed before the import: not retried", summary.imported_failures))
     return tables
 
 
 def _counts(title: str, counts: dict[str, int]) -> Table:
-    shown = list(counts.items())
-    rows = shown[:LISTED]
-    if len(shown) > LISTED:
-        rows.append((f"... and {len(shown) - LISTED} more", sum(number for _, number in shown[LISTED:])))
+    lines = list(counts.items())
+    rows = lines[:LISTED]
+    if len(lines) > LISTED:
+        rows.append((f"... and {len(lines) - LISTED} more", sum(number for _, number in lines[LISTED:])))
     return Table(columns(title, Column("count", ",")), tuple(rows))
 
 
@@ -101,13 +103,13 @@ def _outputs(summary: WorkspaceStatus) -> Table:
     )
     rows: list[tuple[CellValue, ...]] = []
     for name, row in summary.outputs.items():
-        made, asked = row.get("ok", 0), sum(row.values())
+        n_made, n_requested = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
         not_run = summary.not_run.get(name, 0)
         failed = ", ".join(filter(None, (failed, f"{not_run:,} not run" if not_run else "")))
         pixels = without.get(name, 0) if without else None
-        share = summary.coverage.get(name, made / asked)
-        rows.append((name, made, asked, share, summary.attempts[name], pixels, failed))
+        share = summary.coverage.get(name, n_made / n_requested)
+        rows.append((name, n_made, n_requested, share, summary.attempts[name], pixels, failed))
     return Table(head, tuple(rows))
 
 

@@ -20,7 +20,7 @@ def command(
 
     with progress_bars("upgrade") as tell:
         done = upgrade_workspace(session(context).workspace, backup_to, tell, make_backup=not no_backup)
-    kept = (
+    backup_text = (
         f"The backup of the database is in {done.backup}; it holds no images, because an upgrade does not change them."
         if done.backup
         else "No backup was made."
@@ -28,6 +28,6 @@ def command(
     text = (
         f"The workspace has the newest schema ({done.after})."
         if done.before == done.after
-        else f"Upgraded from schema {done.before} to {done.after}. {kept}"
+        else f"Upgraded from schema {done.before} to {done.after}. {backup_text}"
     )
     emit(context, done.to_json(), text)

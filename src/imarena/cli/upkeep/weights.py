@@ -24,7 +24,7 @@ def list_(context: typer.Context) -> None:
     from imarena.reports.tables import Column, Table
     from imarena.workflows.upkeep import list_weights
 
-    listed = list_weights()
+    entries = list_weights()
 
     def show(console: Console) -> None:
         titles = ("name", "installed", "size", "licence", "hashes", "from", "for")
@@ -38,12 +38,12 @@ def list_(context: typer.Context) -> None:
                 entry.source,
                 entry.purpose,
             )
-            for entry in listed
+            for entry in entries
         )
         notes = ("hashes 'at first download': what is downloaded first is recorded, and other files are refused then.",)
         print_tables(console, [Table(tuple(Column(title) for title in titles), rows, notes=notes)])
 
-    emit(context, [asdict(entry) for entry in listed], show)
+    emit(context, [asdict(entry) for entry in entries], show)
 
 
 @app.command("get")

@@ -10,7 +10,7 @@ from imarena.clients.image_search.huggingface import HUB_URL, HuggingFaceSource
 from imarena.clients.image_search.openverse import OpenverseSource
 from imarena.clients.image_search.polite import PoliteFetcher, WebSource
 from imarena.clients.image_search.wikimedia import WikimediaSource
-from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, suggestion
+from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, validation_problem
 
 SourceKind = Literal["google", "openverse", "wikimedia", "huggingface"]
 
@@ -42,18 +42,16 @@ class SourceTable(Noun):
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
     """Build a source from its table; raises if entries are wrong or missing."""
     try:
-        read = SourceTable.model_validate(table)
+        spec = SourceTable.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        entry = ".".join(str(part) for part in first["loc"])
-        hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
+        problem = validation_problem(error, SourceTable)
+        raise UserError(f"[sources.{name}]: {problem.text}.", hint=problem.hint) from error
     fetcher = PoliteFetcher(
-        contact=read.contact, interval_s=read.interval_s, max_attempts=read.max_attempts, backoff_s=read.backoff_s,
-        timeout_s=read.timeout_s, allow_loopback=read.allow_loopback,
+        contact=spec.contact, interval_s=spec.interval_s, max_attempts=spec.max_attempts,
+        backoff_s=spec.backoff_s, timeout_s=spec.timeout_s, allow_loopback=spec.allow_loopback,
     )  # fmt: skip
-    source = _make(name, read, fetcher, _key(name, read))
-    identity = content_id("source", name, read.kind, read.base_url, read.engine, read.dataset, read.config, read.split)
+    source = _make(name, spec, fetcher, _key(name, spec))
+    identity = content_id("source", name, spec.kind, spec.base_url, spec.engine, spec.dataset, spec.config, spec.split)
     return ImageSource(name, source.search, source.load, identity)
 
 

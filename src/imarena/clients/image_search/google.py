@@ -44,31 +44,31 @@ class GoogleSource(WebSource):
         """The `SearchImages` port: takes results of each right in turn."""
         share = -(-limit // len(self._rights))
         by_right = [await self._with_right(query, right, share) for right in self._rights]
-        mixed = [found for found in chain.from_iterable(zip_longest(*by_right)) if found is not None]
-        return list({found.key: found for found in mixed}.values())[:limit]
+        mixed = [image for image in chain.from_iterable(zip_longest(*by_right)) if image is not None]
+        return list({image.key: image for image in mixed}.values())[:limit]
 
     async def _with_right(self, query: ImageQuery, right: str, limit: int) -> list[FoundImage]:
-        found: list[FoundImage] = []
-        while len(found) < limit:
-            start = len(found) + 1
-            wanted = min(_PAGE, limit - len(found), _LAST - start)
-            if wanted < 1:
+        images: list[FoundImage] = []
+        while len(images) < limit:
+            start = len(images) + 1
+            size = min(_PAGE, limit - len(images), _LAST - start)
+            if size < 1:
                 break
-            asked = {
+            params = {
                 "key": self._key, "cx": self._engine, "q": query.text, "searchType": "image", "rights": right,
-                "num": wanted, "start": start, "safe": "active", "imgType": "photo",
+                "num": size, "start": start, "safe": "active", "imgType": "photo",
                 **({"excludeTerms": " ".join(query.exclude)} if query.exclude else {}),
             }  # fmt: skip
-            reply = await self._fetcher.json(f"{self._base_url}/customsearch/v1?{urlencode(asked)}")
+            reply = await self._fetcher.json(f"{self._base_url}/customsearch/v1?{urlencode(params)}")
             if not isinstance(reply, dict) or "items" not in reply:  # no more results
                 break
             results = listed_entries(reply, "items", self._name)
-            found += [self._found(each, right) for each in results if url_at(each, "link")]
-            if len(results) < wanted:
+            images += [self._result(entry, right) for entry in results if url_at(entry, "link")]
+            if len(results) < size:
                 break
-        return found
+        return images
 
-    def _found(self, entry: Any, right: str) -> FoundImage:
+    def _result(self, entry: Any, right: str) -> FoundImage:
         link = url_at(entry, "link")
         return FoundImage(
             self._name, link, link, text_at(entry, "title"), text_at(entry, "snippet"), _LICENCES.get(right, right), "",

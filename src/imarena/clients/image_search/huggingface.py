@@ -43,25 +43,25 @@ class HuggingFaceSource(WebSource):
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port. The viewer cannot exclude words, so rows that contain them are dropped here."""
-        found: list[FoundImage] = []
+        images: list[FoundImage] = []
         offset = 0
         excluded = [word.casefold() for word in query.exclude]
-        while len(found) < limit:
-            asked = {**self._dataset_rows, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
-            reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(asked)}", self._headers)
+        while len(images) < limit:
+            params = {**self._dataset_rows, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
+            reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(params)}", self._headers)
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
-            read = [self._found(row, column, licence) for row in rows]
-            found += [each for each in read if not any(word in each.text.casefold() for word in excluded)]
+            page = [self._result(row, column, licence) for row in rows]
+            images += [image for image in page if not any(word in image.text.casefold() for word in excluded)]
             offset += len(rows)
             if not rows or offset >= (integer_at(reply, "num_rows_total") or 0):
                 break
-        return found[:limit]
+        return images[:limit]
 
     async def load(self, found: FoundImage) -> bytes:
         """The `LoadImage` port. Image URLs expire, so the row is requested again."""
-        asked = {**self._dataset_rows, "offset": found.key, "length": 1}
-        reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
+        params = {**self._dataset_rows, "offset": found.key, "length": 1}
+        reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(params)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
         address = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
         if not address:
@@ -71,11 +71,11 @@ class HuggingFaceSource(WebSource):
     async def _stated_licence(self) -> str:
         if self._licence is None:
             card = await self._fetcher.json(f"{self._hub}/api/datasets/{self._dataset_rows['dataset']}", self._headers)
-            stated = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
-            self._licence = str(stated[0] if isinstance(stated, list) and stated else stated or "")
+            licence = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
+            self._licence = str(licence[0] if isinstance(licence, list) and licence else licence or "")
         return self._licence
 
-    def _found(self, row: Any, column: str, licence: str) -> FoundImage:
+    def _result(self, row: Any, column: str, licence: str) -> FoundImage:
         values = row.get("row") if isinstance(row.get("row"), dict) else {}
         words = {name: text_at(values, name) for name, value in values.items() if isinstance(value, str)}
         own = next((words[name] for name in ("licence", "license") if words.get(name)), "")

@@ -22,25 +22,25 @@ class OpenverseSource(WebSource):
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port."""
-        found: list[FoundImage] = []
+        images: list[FoundImage] = []
         page = 1
-        while len(found) < limit:
-            asked = {
+        while len(images) < limit:
+            params = {
                 "q": str(query)[:_LONGEST_QUERY],
                 "license": LICENCES,
                 "page_size": min(_PAGE, limit),
                 "page": page,
             }
-            reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(asked)}", self._headers)
+            reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(params)}", self._headers)
             results = listed_entries(reply, "results", self._name)
-            found += [self._found(each) for each in results if url_at(each, "url")]
+            images += [self._result(entry) for entry in results if url_at(entry, "url")]
             pages = reply.get("page_count")
             page += 1
             if not results or not isinstance(pages, int) or page > pages:
                 break
-        return found[:limit]
+        return images[:limit]
 
-    def _found(self, entry: Any) -> FoundImage:
+    def _result(self, entry: Any) -> FoundImage:
         code, version = text_at(entry, "license").lower(), text_at(entry, "license_version")
         licence = _NAMES.get(code) or (f"CC-{code.upper()}-{version}" if code and version else code)
         tags = " ".join(text_at(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))

@@ -155,10 +155,10 @@ def _detail(body: bytes, url: str) -> str:
     if not isinstance(document, dict):
         return ""
     error = document.get("error")
-    stated = error.get("message") if isinstance(error, dict) else document.get("detail") or error
-    if not isinstance(stated, str) or not stated:
+    message = error.get("message") if isinstance(error, dict) else document.get("detail") or error
+    if not isinstance(message, str) or not message:
         return ""
-    text = "".join(letter if letter.isprintable() else " " for letter in stated)[:300]
+    text = "".join(letter if letter.isprintable() else " " for letter in message)[:300]
     for secret in parse_qs(urlsplit(url).query).get("key", ()):  # never repeat a key that was sent
         text = text.replace(secret, "...")
     return f": {text}"
@@ -194,10 +194,10 @@ _LONGEST = 2000
 
 def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
     """A list of objects; raises if the answer has none."""
-    listed = reply.get(name) if isinstance(reply, dict) else None
-    if not isinstance(listed, list):
+    entries = reply.get(name) if isinstance(reply, dict) else None
+    if not isinstance(entries, list):
         raise SourceFailure(f"{source} answers without '{name}'")
-    return [entry for entry in listed if isinstance(entry, dict)]
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def text_at(entry: Any, *names: str) -> str:

@@ -20,7 +20,7 @@ class WikimediaSource(WebSource):
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port."""
-        asked = {
+        params = {
             "action": "query", "format": "json", "formatversion": 2, "generator": "search", "maxlag": 5,
             "gsrsearch": f"{query} filetype:bitmap", "gsrnamespace": _FILES, "gsrlimit": min(limit, 50),
             "prop": "imageinfo", "iiprop": "url|size|mime|extmetadata", "iiextmetadatafilter": _METADATA,
@@ -29,30 +29,30 @@ class WikimediaSource(WebSource):
         more: dict[str, str] = {}
         for _ in range(_MOST_REQUESTS):
             reply = await self._fetcher.json(
-                f"{self._base_url}/w/api.php?{urlencode({**asked, **more})}", busy=_why_busy
+                f"{self._base_url}/w/api.php?{urlencode({**params, **more})}", busy=_why_busy
             )
             if not isinstance(reply, dict) or "error" in reply:
                 raise SourceFailure(f"{self._name}: {text_at(reply, 'error', 'info') or 'an unknown answer'}")
-            listed = listed_entries(reply["query"], "pages", self._name) if "query" in reply else []
-            for page in listed:  # a page may come again with the properties that did not fit before
+            entries = listed_entries(reply["query"], "pages", self._name) if "query" in reply else []
+            for page in entries:  # a page may come again with the properties that did not fit before
                 pages[text_at(page, "pageid")] = {**pages.get(text_at(page, "pageid"), {}), **page}
             more = {name: str(value) for name, value in (reply.get("continue") or {}).items()}
-            whole = sum(bool(page.get("imageinfo")) for page in pages.values())
-            if not more or whole >= limit:
+            complete = sum(bool(page.get("imageinfo")) for page in pages.values())
+            if not more or complete >= limit:
                 break
         ranked = sorted(pages.values(), key=lambda page: integer_at(page, "index") or 0)
-        found = [self._found(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
-        return [each for each in found if each.address][:limit]
+        images = [self._result(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
+        return [image for image in images if image.address][:limit]
 
-    def _found(self, page: Any, info: Any) -> FoundImage:
-        def stated(name: str) -> str:
+    def _result(self, page: Any, info: Any) -> FoundImage:
+        def field_text(name: str) -> str:
             return text_at(info, "extmetadata", name, "value")
 
-        title = stated("ObjectName") or text_at(page, "title").removeprefix("File:")
-        words = f"{stated('ImageDescription')} {stated('Categories').replace('|', ' ')}".strip()
+        title = field_text("ObjectName") or text_at(page, "title").removeprefix("File:")
+        words = f"{field_text('ImageDescription')} {field_text('Categories').replace('|', ' ')}".strip()
         return FoundImage(
-            self._name, text_at(page, "pageid"), url_at(info, "url"), title, words, stated("LicenseShortName"),
-            stated("LicenseUrl"), stated("Artist"), url_at(info, "descriptionurl"), integer_at(info, "width"),
+            self._name, text_at(page, "pageid"), url_at(info, "url"), title, words, field_text("LicenseShortName"),
+            field_text("LicenseUrl"), field_text("Artist"), url_at(info, "descriptionurl"), integer_at(info, "width"),
             integer_at(info, "height"),
         )  # fmt: skip
 

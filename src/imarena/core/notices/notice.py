@@ -21,7 +21,7 @@ TEXT = "text"
 """The code of a notice that already is a sentence: from old stored boards, and from external errors."""
 FILES = ("ranking", "boards", "studies", "imports", "raters")
 """The wording files: one Jinja template per code, with the notice's values and the medium. A new notice is one line."""
-_LISTED = 5
+_MOST_NAMES = 5
 
 
 class Notice(BaseModel):
@@ -63,8 +63,8 @@ def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[st
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
     """Return two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
-    listed = list(notices)
-    return {"warnings": sentences(listed), "notices": [notice.model_dump(mode="json") for notice in listed]}
+    every_notice = list(notices)
+    return {"warnings": sentences(every_notice), "notices": [notice.model_dump(mode="json") for notice in every_notice]}
 
 
 @cache
@@ -113,9 +113,9 @@ def each_text(values: Mapping[str, Any], text: str) -> list[str]:
 def name_list(names: Iterable[str], noun: str = "") -> str:
     """List the first few names, and how many more there are."""
     every = list(names)
-    rest = len(every) - _LISTED
-    more = f" and {counted(rest, f'more {noun}')}" if noun else f" and {rest:,} more"
-    return ", ".join(every[:_LISTED]) + (more if rest > 0 else "")
+    n_more = len(every) - _MOST_NAMES
+    more = f" and {counted(n_more, f'more {noun}')}" if noun else f" and {n_more:,} more"
+    return ", ".join(every[:_MOST_NAMES]) + (more if n_more > 0 else "")
 
 
 def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:

@@ -47,7 +47,7 @@ class Item(Record):
     origin: Origin | None = None
 
     @model_validator(mode="after")
-    def _named(self) -> "Item":
+    def _check_names(self) -> "Item":
         if not self.dataset or not self.key:
             raise ValueError("an item needs a dataset and a key")
         return self

@@ -36,8 +36,8 @@ def never_met_groups(notices: Iterable[Notice], models: Sequence[str]) -> tuple[
 
     Ratings of different groups cannot be compared, so ranks and everything made from ranks hold within a group.
     """
-    named: Any = next((one.values.get("models") for one in notices if one.code == "groups_never_met"), None)
-    groups = [frozenset(group) for group in named or (models,)]
+    group_names: Any = next((note.values.get("models") for note in notices if note.code == "groups_never_met"), None)
+    groups = [frozenset(group) for group in group_names or (models,)]
     parts = (tuple(model for model in models if model in group) for group in groups)
     return tuple(sorted((part for part in parts if part), key=lambda part: -len(part)))
 
@@ -70,8 +70,8 @@ class Ranking(Record):
         """Convert boards from before notices, which hold sentences; JSON that we wrote holds both."""
         if not isinstance(values, dict) or "warnings" not in values:
             return values
-        rest = {name: value for name, value in values.items() if name != "warnings"}
-        return rest if rest.get("notices") else {**rest, "notices": notices_from_texts(values["warnings"])}
+        fields = {name: value for name, value in values.items() if name != "warnings"}
+        return fields if fields.get("notices") else {**fields, "notices": notices_from_texts(values["warnings"])}
 
     @computed_field  # type: ignore[prop-decorator]
     @property

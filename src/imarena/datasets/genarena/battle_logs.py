@@ -84,8 +84,8 @@ class BattleWriter:
         return ""
 
     def _write_pairs(self, pairs: Mapping[tuple[Any, ...], _Pair], archive: Archive) -> None:
-        wanted = {call.reply_id for pair in pairs.values() for call in pair.calls.values() if _is_native(call)}
-        raw = {reply.reply_id: reply.raw for reply in archive.records(Reply) if reply.reply_id in wanted}
+        reply_ids = {call.reply_id for pair in pairs.values() for call in pair.calls.values() if _is_native(call)}
+        raw = {reply.reply_id: reply.raw for reply in archive.records(Reply) if reply.reply_id in reply_ids}
         for pair in pairs.values():
             first, second = pair.calls.get(Order.LEFT_FIRST), pair.calls.get(Order.RIGHT_FIRST)
             if first is None or second is None:
@@ -141,11 +141,11 @@ class BattleWriter:
 
     def _home(self, judgment: Judgment, subset: str) -> str:
         """The experiment for a judgment. Each has one judge, because GenArena's lines do not name the judge."""
-        wanted = _experiment(judgment) or self._default
-        name, number = wanted, 1
+        experiment = _experiment(judgment) or self._default
+        name, number = experiment, 1
         while self._judges.setdefault((subset, name), judgment.judge) != judgment.judge:
             number += 1
-            stem, _, date = wanted.rpartition("_")
+            stem, _, date = experiment.rpartition("_")
             name = f"{stem}-judge{number}_{date}"
         return name
 
@@ -166,8 +166,8 @@ class BattleWriter:
 def _keep(pair: _Pair, judgment: Judgment) -> None:
     """In each order the first ok answer counts, else the newest failure, as on boards."""
     order = judgment.order or Order.UNKNOWN
-    known = pair.calls.get(order)
-    if known is None or known.status is not Status.OK:
+    earlier = pair.calls.get(order)
+    if earlier is None or earlier.status is not Status.OK:
         pair.calls[order] = judgment
 
 

@@ -51,31 +51,31 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     for vote in archive.records(Vote):
         if vote.item_id in rows:
             left_out[NO_VOTES] += 1
-    for (what, why), count in sorted(left_out.items()):
-        yield Skip(what, "", f"{count} left out: {why}", by_format=(what, why) in NO_PLACE)
+    for (name, why), count in sorted(left_out.items()):
+        yield Skip(name, "", f"{count} left out: {why}", by_format=(name, why) in NO_PLACE)
 
 
-def _dataset(archive: Archive, wanted: str | None) -> str:
+def _dataset(archive: Archive, name: str | None) -> str:
     names = sorted({item.dataset for item in archive.records(Item)})
-    if wanted is not None and wanted not in names:
-        raise unknown_name("There is no data set", wanted, names)
-    if wanted is None and len(names) != 1:
+    if name is not None and name not in names:
+        raise unknown_name("There is no data set", name, names)
+    if name is None and len(names) != 1:
         raise UserError(
             "A GenArena folder holds one data set." if names else "There are no items to export.",
             hint=f"Choose one with the option dataset=NAME: {', '.join(names)}." if names else "",
         )
-    return wanted if wanted is not None else names[0]
+    return name if name is not None else names[0]
 
 
 def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tuple[str, int]]) -> Iterator[Skip]:
     """Write one Parquet file per subset; the subset and index of each item are added to `rows`."""
-    taken: dict[str, set[int]] = {}
+    numbers: dict[str, set[int]] = {}
     tables: dict[str, Any] = {}
     try:
         for item in _numbered_first(archive, dataset):
             subset = safe_name(item.track or dataset)
-            index = _index(item, taken.setdefault(subset, set()))
-            taken[subset].add(index)
+            index = _index(item, numbers.setdefault(subset, set()))
+            numbers[subset].add(index)
             rows[item.item_id] = (subset, index)
             if item.absent:
                 continue  # known only from logs, which restore it on import
@@ -106,11 +106,11 @@ def _number(item: Item) -> int | None:
     return int(digits) if track == (item.track or "") and digits.isascii() and digits.isdigit() else None
 
 
-def _index(item: Item, taken: set[int]) -> int:
+def _index(item: Item, numbers: set[int]) -> int:
     number = _number(item)
-    if number is not None and number not in taken:
+    if number is not None and number not in numbers:
         return number
-    return max(taken, default=-1) + 1
+    return max(numbers, default=-1) + 1
 
 
 class _Table:
@@ -201,8 +201,8 @@ def _write_outputs(
             (folder / f"{index:06d}{suffix}").write_bytes(archive.load(output.image))
         except (ImarenaError, OSError) as error:
             yield Skip("outputs", output.output_id, error_line(error))
-    for parent, known in names.items():
-        (parent / NAMES_FILE).write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+    for parent, model_names in names.items():
+        (parent / NAMES_FILE).write_text(json.dumps(model_names, indent=1, sort_keys=True), encoding="utf-8")
 
 
 def _cannot(output: Output) -> str:

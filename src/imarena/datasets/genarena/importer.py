@@ -65,10 +65,10 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             yield from skip_bad_file(folder, folder.name(experiment), battles)
 
 
-def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
+def find_subsets(folder: Folder, subset_name: str | None = None) -> list[Subset]:
     """The subsets below a folder (at most two levels down), sorted by name."""
     subsets: dict[str, Subset] = {}
-    if inside := _inside(folder.root, wanted):
+    if inside := _inside(folder.root, subset_name):
         return inside
     for path in (folder.root, *sorted(folder.root.glob("*")), *sorted(folder.root.glob("*/*"))):
         if not path.is_dir() or not path.resolve().is_relative_to(folder.base):
@@ -79,8 +79,8 @@ def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
         models, logs = path / "models", path / "pk_logs"
         if not (tables or models.is_dir() or logs.is_dir()):
             continue
-        name = wanted if wanted and path == folder.root else path.name
-        if wanted and name != wanted:
+        name = subset_name if subset_name and path == folder.root else path.name
+        if subset_name and name != subset_name:
             continue
         subset = subsets.setdefault(name, Subset(name))
         subset.tables += tables
@@ -92,21 +92,20 @@ def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
     return [subsets[name] for name in sorted(subsets)]
 
 
-def _inside(path: Path, wanted: str | None) -> list[Subset]:
+def _inside(path: Path, subset_name: str | None) -> list[Subset]:
     """The subset of a single file, or of a folder inside a subset: `pk_logs`, one of its experiments, or `models`."""
     names = [path.name, *(parent.name for parent in path.parents)]
     if path.is_file() and path.suffix == ".parquet":
-        return [Subset(wanted or names[1], tables=[path])]
+        return [Subset(subset_name or names[1], tables=[path])]
     depth = names.index("pk_logs") if "pk_logs" in names[:4] else 0
     if path.is_file():
-        log = path.suffix == ".jsonl"
-        return [Subset(wanted or names[depth + 1], logs=[path])] if log else []
+        return [Subset(subset_name or names[depth + 1], logs=[path])] if path.suffix == ".jsonl" else []
     if names[0] == "models":
-        return [Subset(wanted or names[1], models=[path])]
+        return [Subset(subset_name or names[1], models=[path])]
     if names[0] == "pk_logs":
-        return [Subset(wanted or names[1], logs=[entry for entry in sorted(path.iterdir()) if entry.is_dir()])]
+        return [Subset(subset_name or names[1], logs=[entry for entry in sorted(path.iterdir()) if entry.is_dir()])]
     if names[1] == "pk_logs" and any(path.glob("*.jsonl")):
-        return [Subset(wanted or names[2], logs=[path])]
+        return [Subset(subset_name or names[2], logs=[path])]
     return []
 
 
@@ -165,7 +164,7 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
 
 
 def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
-    seen: dict[str, str] = {}
+    first_folder: dict[str, str] = {}
     for experiment in sorted(root.iterdir()):
         if not experiment.is_dir():
             continue
@@ -174,10 +173,10 @@ def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, i
             if not path.is_dir():
                 continue
             model = names.get(path.name, path.name)
-            if model in seen:
-                yield Skip(folder.name(path), "", f"the model '{model}' is in {seen[model]} already")
+            if model in first_folder:
+                yield Skip(folder.name(path), "", f"the model '{model}' is in {first_folder[model]} already")
                 continue
-            seen[model] = folder.name(experiment)
+            first_folder[model] = folder.name(experiment)
             yield from _read_model(path, model, subset, folder, shelf, intake)
 
 
@@ -197,18 +196,18 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 def _read_model(
     directory: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
-    chosen: dict[int, Path] = {}
+    images: dict[int, Path] = {}
     for path in sorted(directory.iterdir(), key=_preference):
         digits = _DIGITS.match(path.name)
         name = folder.name(path)
         if path.suffix.lower() not in _SUFFIXES or digits is None:
             yield Skip(name, "", "not an image named by its index")
-        elif int(digits[0]) in chosen:
-            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the image for index {int(digits[0])}")
+        elif int(digits[0]) in images:
+            yield Skip(name, "", f"{images[int(digits[0])].name} is the image for index {int(digits[0])}")
         else:
-            chosen[int(digits[0])] = path
+            images[int(digits[0])] = path
     described = shelf.is_described(f"{subset}/")
-    for index, path in sorted(chosen.items()):
+    for index, path in sorted(images.items()):
         name, key = folder.name(path), f"{subset}/{index}"
         item_id = shelf.item_id(key)
         if item_id is None:
@@ -224,7 +223,7 @@ def _read_model(
                 item_id=item_id,
                 editor=model,
                 image=image,
-                origin=Origin(source=SOURCE, file=name, row=_key(key, model)),
+                origin=Origin(source=SOURCE, file=name, row=canonical_json([key, model])),
             )
         except BAD_ROW as error:
             yield Skip(name, "", one_line(error))
@@ -235,7 +234,3 @@ def _read_model(
 def _preference(path: Path) -> tuple[int, str]:
     suffix = path.suffix.lower()
     return (_SUFFIXES.index(suffix) if suffix in _SUFFIXES else len(_SUFFIXES), path.name)
-
-
-def _key(key: str, model: str) -> str:
-    return canonical_json([key, model])

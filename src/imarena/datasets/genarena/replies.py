@@ -32,16 +32,16 @@ def strict_preference(raw: str) -> tuple[Outcome | None, str]:
         return None, "the reply is not one JSON object"
     if not isinstance(value, dict):
         return None, "the reply is not one JSON object"
-    named = value.get("better_response")
-    outcome = _ACCEPTED.get(" ".join(named.lower().split())) if isinstance(named, str) else None
+    answer = value.get("better_response")
+    outcome = _ACCEPTED.get(" ".join(answer.lower().split())) if isinstance(answer, str) else None
     if outcome is None:
-        return None, f"better_response is {named!r}"
+        return None, f"better_response is {answer!r}"
     score = value.get("score")
     if isinstance(score, int | float) and not isinstance(score, bool):
         if not 1 <= score <= 6:
             return None, f"the score {score} is not from 1 to 6"
         if (score > 3.5) != (outcome is Outcome.LEFT):
-            return None, f"the score {score} contradicts better_response {named!r}"
+            return None, f"the score {score} contradicts better_response {answer!r}"
     return outcome, ""
 
 

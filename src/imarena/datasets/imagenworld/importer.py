@@ -71,9 +71,9 @@ class _Entry:
         except UserError as error:
             yield Skip(name, "", first_line(error))
             return
-        placed = self._shelf.place_item(item, name, "")
-        yield placed
-        if isinstance(placed, Skip):
+        entry = self._shelf.place_item(item, name, "")
+        yield entry
+        if isinstance(entry, Skip):
             return
         self._item_id = item.item_id
         yield from self._outputs()
@@ -89,8 +89,8 @@ class _Entry:
         if not isinstance(metadata, dict):
             raise UserError("expected an object")
         check_storable(metadata)
-        written, refined = metadata.get("prompt"), metadata.get("prompt_refined")
-        instruction = refined or written
+        prompt, refined = metadata.get("prompt"), metadata.get("prompt_refined")
+        instruction = refined or prompt
         if not isinstance(instruction, str) or not instruction.strip():
             raise UserError("there is no prompt")
         task, topic, _ = match.groups()
@@ -101,18 +101,18 @@ class _Entry:
         edits = task.endswith("IE")
         if edits and not images:
             raise UserError("an editing task needs a condition image")
-        known = {"prompt", "prompt_refined", "cond_images"}
+        field_names = {"prompt", "prompt_refined", "cond_images"}
         return Item(
             dataset=self._shelf.dataset,
             key=self._key,
-            turns=(Turn(instruction=instruction, original_instruction=_before(written, instruction)),),
+            turns=(Turn(instruction=instruction, original_instruction=_before(prompt, instruction)),),
             sources=tuple(images[:1] if edits else ()),
             references=tuple(images[1:] if edits else images),
             taxonomy="imagenworld",
             task=task,
             family="editing" if edits else "generation",
             topic=topic,
-            provenance={name: value for name, value in metadata.items() if name not in known},
+            provenance={name: value for name, value in metadata.items() if name not in field_names},
         )
 
     def _keep(self, name: str) -> ImageRef:
@@ -133,44 +133,44 @@ class _Entry:
                 yield Skip(name, "", first_line(error))
                 continue
             output = Output(item_id=self._item_id, editor=path.stem, image=image)
-            placed = self._shelf.place_output(self._key, output, name, "")
-            if isinstance(placed, Output):
+            entry = self._shelf.place_output(self._key, output, name, "")
+            if isinstance(entry, Output):
                 self._images[path.stem] = image
-            yield placed
+            yield entry
 
     def _output_id(self, editor: str) -> Iterator[Output]:
         """Yield the output of a score, without pixels, if its image is missing."""
         if self._shelf.output_id(self._key, editor) is None:
             origin = Origin(source=self._shelf.dataset, row=f"{self._key}/{editor}")
-            placed = self._shelf.place_output(
+            entry = self._shelf.place_output(
                 self._key, Output(item_id=self._item_id, editor=editor, origin=origin), "", ""
             )
-            if isinstance(placed, Output):
-                yield placed
+            if isinstance(entry, Output):
+                yield entry
 
     def _rows(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]] | Skip]:
         """(judge or rater, editor, ratings) for each entry of a result file."""
         path = self._directory / name
-        where = self._folder.name(path)
+        file = self._folder.name(path)
         if not path.is_file():
             return
         try:
             reason = _unreadable(path)
-            content = None if reason else read_json(self._folder.file(where))
+            content = None if reason else read_json(self._folder.file(file))
         except UserError as error:
             reason, content = first_line(error), None
         if reason or not isinstance(content, dict):
-            yield Skip(where, "", reason or "expected an object")
+            yield Skip(file, "", reason or "expected an object")
             return
         for who, editors in content.items():
             for editor, ratings in editors.items() if isinstance(editors, dict) else ((None, None),):
                 try:
                     check_storable([who, editor, ratings])
                 except UserError as error:
-                    yield Skip(where, ascii(f"{who}/{editor}"), str(error))
+                    yield Skip(file, ascii(f"{who}/{editor}"), str(error))
                     continue
                 if editor is None or not isinstance(ratings, dict):
-                    yield Skip(where, f"{who}/{editor}" if editor else who, "expected an object")
+                    yield Skip(file, f"{who}/{editor}" if editor else who, "expected an object")
                 else:
                     yield who, editor, ratings
 
@@ -257,12 +257,12 @@ def issues_of(fields: Mapping[str, Any]) -> tuple[Issue, ...]:
         raise UserError("objects is not a list of names")
     if not isinstance(marked, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in marked):
         raise UserError("segments is not a list of numbers")
-    named = [Issue(kind="object", label=name) for name in objects]
-    return (*named, *(Issue(kind="segment", segment=number) for number in marked))
+    issues = [Issue(kind="object", label=name) for name in objects]
+    return (*issues, *(Issue(kind="segment", segment=number) for number in marked))
 
 
-def _before(written: object, instruction: str) -> str | None:
-    return written if isinstance(written, str) and written != instruction else None
+def _before(prompt: object, instruction: str) -> str | None:
+    return prompt if isinstance(prompt, str) and prompt != instruction else None
 
 
 def _unreadable(path: Path) -> str:

@@ -132,18 +132,18 @@ class _Finder:
 
 
 def _read_kind(file: Path, name: str, expected: int, admission: RecordAdmission) -> Iterator[Importable]:
-    seen = 0
+    n_lines = 0
     for line in read_jsonl(file, name):
         if isinstance(line, Skip):
             if line.row:
-                seen += 1
+                n_lines += 1
                 yield line
             continue
-        seen += 1
+        n_lines += 1
         number, value = line
         try:
             yield admission.admit(parse_line(value), name, f"line {number}")
         except UserError as error:
             yield Skip(name, f"line {number}", first_line(error))
-    if seen != expected:
-        yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")
+    if n_lines != expected:
+        yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {n_lines}")

@@ -101,20 +101,20 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     for kind, model in KINDS.items():
         name = f"{kind}.parquet"
         expected = counts.get(kind, 0)
-        seen = 0
+        n_rows = 0
         for number, row in _rows(folder, name, kind, expected):
             if isinstance(row, Skip):
                 yield row
                 continue
-            seen += 1
+            n_rows += 1
             try:
                 record = _record(kind, model, row)
                 _take_images(row, record, model, admission)
                 yield admission.admit(record, name, f"row {number}")
             except UserError as error:
                 yield Skip(name, f"row {number}", first_line(error))
-        if seen != expected:
-            yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")
+        if n_rows != expected:
+            yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {n_rows}")
 
 
 def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple[int, dict[str, Any] | Skip]]:

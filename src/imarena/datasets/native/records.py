@@ -16,6 +16,7 @@ from imarena.core import (
     UserError,
     error_line,
     first_line,
+    validation_problem,
 )
 from imarena.core.notices import Notice
 from imarena.core.records import (
@@ -102,12 +103,9 @@ def as_importable(record: Record) -> Importable:
 
 
 def first_error(error: ValueError) -> str:
-    """The first error of a validation, shortened."""
+    """The errors of a validation, or the first line of another error, shortened."""
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        reason = str(first["msg"]).removeprefix("Value error, ")
-        return f"{where}: {reason}" if where else reason
+        return validation_problem(error, given=False).text
     return error_line(error, 200)
 
 
@@ -146,8 +144,7 @@ class RecordAdmission:
     def keep(self, data: bytes, sha256: str) -> None:
         """Store an image that is part of the imported stream."""
         try:
-            kept = self._intake.keep(data, name=sha256[:12])
-            if kept.sha256 == sha256:
+            if self._intake.keep(data, name=sha256[:12]).sha256 == sha256:
                 self._kept.add(sha256)
             else:
                 self._refused[sha256] = "its bytes do not match their hash"
@@ -188,11 +185,11 @@ class BlobWriter:
             path.write_bytes(data)
 
 
-def new_pictures(archive: Archive, record: Record, seen: set[str]) -> Iterator[tuple[str, bytes | str]]:
-    """The hash and bytes, or the reason why there are none, of each image of a record that is not in `seen`."""
+def new_pictures(archive: Archive, record: Record, written: set[str]) -> Iterator[tuple[str, bytes | str]]:
+    """The hash and bytes, or the reason why there are none, of each image of a record that is not in `written`."""
     for image in record_images(record):
-        if image.sha256 not in seen:
-            seen.add(image.sha256)
+        if image.sha256 not in written:
+            written.add(image.sha256)
             yield image.sha256, load_picture(archive, image)
 
 

@@ -91,26 +91,29 @@ class ColumnNames:
     def check(self, columns: Iterable[str], name: str) -> None:
         """Raise if a column that is required or was named is missing; the error says what to type instead."""
         have = list(columns)
-        listed = f"The file has: {', '.join(have[:_MOST_NAMES])}."
+        columns_hint = f"The file has: {', '.join(have[:_MOST_NAMES])}."
         for ours, theirs in self.theirs.items():
             if theirs not in have:
-                raise UserError(f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).", hint=listed)
+                raise UserError(
+                    f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).",
+                    hint=suggestion(theirs, have, columns_hint),
+                )
         present = {*self.theirs, *(column for column in have if column not in self.theirs.values())}
         if "instructions" in present:
             present.add("instruction")
-        needed = ("instruction",) if self.numbered_rows else ("key", "instruction")
-        missing = [column for column in needed if column not in present]
+        required = ("instruction",) if self.numbered_rows else ("key", "instruction")
+        missing = [column for column in required if column not in present]
         if not missing:
             return
         step = _proposal(missing, [column for column in ("source", "task") if column not in present], have)
-        raise UserError(f"{name}: {missing_text('column', missing)}.", hint=f"{listed} {step}")
+        raise UserError(f"{name}: {missing_text('column', missing)}.", hint=f"{columns_hint} {step}")
 
     def rename(self, row: Mapping[str, object]) -> dict[str, object]:
         """A row with our names; columns that are replaced by another one are left out."""
-        taken = set(self.theirs.values())
+        replaced = set(self.theirs.values())
         renamed = {ours: row[theirs] for ours, theirs in self.theirs.items() if theirs in row}
         for column, value in row.items():
-            if column in taken:
+            if column in replaced:
                 continue
             if column in self.theirs:
                 self.drop(column, f"--columns takes it from {self.theirs[column]}")
@@ -133,13 +136,15 @@ class ColumnNames:
 
     def notices(self, name: str) -> list[Notice]:
         """Notices about columns that are not fields of an item: which are kept and which were not imported."""
-        kept = [column for column in self.kept if column not in self.dropped]
-        if not kept and not self.dropped:
+        extra = [column for column in self.kept if column not in self.dropped]
+        if not extra and not self.dropped:
             return []
-        clashing = [column for column in kept if column in TAKEN_NAMES]
+        clashing = [column for column in extra if column in TAKEN_NAMES]
         unused = Notice(
             code="columns_unused",
-            values={"file": name, "kept": [*kept], "dropped": {**self.dropped}, "clashing": [*clashing]},
+            values={"file": name, "kept": [*extra], "dropped": {**self.dropped}, "clashing": [*clashing]},
         )
-        no_source = [] if self.with_source else [Notice(code="no_source_column", values={"file": name})]
-        return [unused, *no_source]
+        if self.with_source:
+            return [unused]
+        usual = next((column for column in _USUAL["source"] if column in (*extra, *self.dropped)), "NAME")
+        return [unused, Notice(code="no_source_column", values={"file": name, "usual": usual})]

@@ -51,16 +51,16 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
             yield Skip(name, "", f"{count} are not part of this format; export to native", by_format=True)
 
 
-def _dataset(archive: Archive, wanted: str | None) -> str:
+def _dataset(archive: Archive, name: str | None) -> str:
     names = sorted({item.dataset for item in archive.records(Item)})
-    if wanted is None and len(names) == 1:
+    if name is None and len(names) == 1:
         return names[0]
-    if wanted in names and wanted is not None:
-        return wanted
-    known = f"Known: {', '.join(names)}." if names else "The workspace has no items."
+    if name in names and name is not None:
+        return name
+    names_hint = f"Known: {', '.join(names)}." if names else "The workspace has no items."
     raise UserError(
-        "Which data set?" if wanted is None else f"There is no data set '{wanted}'.",
-        hint=f"Give it with dataset=NAME. {known}",
+        "Which data set?" if name is None else f"There is no data set '{name}'.",
+        hint=f"Give it with dataset=NAME. {names_hint}",
     )
 
 
@@ -102,8 +102,7 @@ class _Export:
             table = csv.DictWriter(file, [*header, "language", "provenance"], restval="")
             table.writeheader()
             for item in self._items():
-                reason = _unfit_item(item)
-                row = reason or self._item_row(item)
+                row = _unfit_item(item) or self._item_row(item)
                 if isinstance(row, str):
                     yield Skip("items.csv", f"item {item.key}", row)
                     continue
@@ -183,9 +182,9 @@ class _Export:
 
     def votes(self) -> Iterator[Skip]:
         uncounted = self._archive.uncounted_votes()
-        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
-        live = [vote for vote in mine if vote.vote_id not in uncounted]
-        reasons = Counter(uncounted[vote.vote_id] for vote in mine if vote.vote_id in uncounted)
+        votes = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
+        live = [vote for vote in votes if vote.vote_id not in uncounted]
+        reasons = Counter(uncounted[vote.vote_id] for vote in votes if vote.vote_id in uncounted)
         for reason, number in sorted(reasons.items()):
             if reason not in _REPLACED:
                 yield Skip("votes", "", f"{counted(number, 'vote')} ({reason}): it would count like any other here")

@@ -15,21 +15,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from imarena.core import Importable, Intake, Skip, UserError, first_line
 from imarena.core.notices import Notice
-from imarena.core.records import ImageRef, Item, Origin, Output, Status, Turn
+from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unescape_name
 from imarena.datasets.native.records import first_error
 from imarena.datasets.options import check_options
 from imarena.datasets.table.column_names import ColumnNames, parse_columns
-from imarena.datasets.table.files import item_tables, refuse_unreadable_tables
+from imarena.datasets.table.files import item_tables, refuse_nested_tables, refuse_unreadable_tables, table_above
 from imarena.datasets.table.item_rows import read_item_rows
 from imarena.datasets.table.items import ItemReader
 from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
 
+_OTHER_IMAGES = (".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".psd", ".dng")
+"""Endings of images of types that are not read."""
 SOURCE_FOLDERS = ("sources", "source", "inputs", "input")
 
 
@@ -132,7 +134,8 @@ def outputs_from_folder(
             yield Skip(name, "", why)
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
-            yield Skip(name, "", "not an image, by its name")
+            other = path.suffix.lower() in _OTHER_IMAGES
+            yield Skip(name, "", "save this image as PNG or JPEG" if other else "not an image, by its name")
             continue
         if key is None:
             yield Skip(name, "", f"there is no item with the key '{path.stem}'")
@@ -213,6 +216,7 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
             hint="Put an items.csv into it (key, instruction, source), or name the table itself. "
             "docs/guide/bring-your-own-benchmark.md shows how.",
         )
+    refuse_nested_tables(folder, directories)
     shelf = DatasetIndex(intake, options.get("dataset") or folder.root.name)
     source_files = {path.stem: path for path in folder.images(sources)} if sources else {}
     keys = sorted({path.stem for directory in editors for path in folder.images(directory)} | set(source_files))
@@ -220,6 +224,11 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
         yield from _bare_item(folder, key, source_files.get(key), intake, shelf)
     for directory in editors:
         yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
+    if keys:
+        names: list[JsonValue] = [directory.name for directory in editors]
+        table = table_above(folder)
+        values: JsonDict = {"dataset": shelf.dataset, "folder": folder.root.name, "editors": names, "table": table}
+        yield Notice(code="folders_as_editors", values=values)
 
 
 def _bare_item(

@@ -79,7 +79,7 @@ class ItemReader:
     def _pictures(self, cells: Mapping[str, Any], role: str) -> tuple[ImageRef, ...]:
         """The images of source, source_2, ... in the order of their numbers; a cell may contain a list of them."""
         columns = sorted((number[1], column) for column in cells if (number := numbered(column)) and number[0] == role)
-        values = [value for _, column in columns for value in _listed(cells[column])]
+        values = [value for _, column in columns for value in _as_list(cells[column])]
         return tuple(self._picture(value, role) for value in values)
 
     def _picture(self, value: Any, role: str) -> ImageRef:
@@ -109,7 +109,7 @@ def holds_picture(value: Any) -> bool:
     return isinstance(value, bytes) or (isinstance(value, dict) and {"bytes", "path"} == value.keys())
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return [entry for entry in value if entry is not None] if isinstance(value, list) else [value]
 
 
@@ -143,23 +143,23 @@ def _plain_text(value: Any, column: str) -> str:
 def _turns(cells: Mapping[str, Any]) -> tuple[Turn, ...]:
     """One turn per instruction, from a list or from `instruction`, `instruction_2`, ..."""
     texts = {name: _turn_texts(cells, name) for name in TURN_TEXTS}
-    written = texts["instruction"]
-    if not written or not all(text.strip() for text in written):
-        raise UserError("the instruction is empty" if len(written) < 2 else "an instruction between others is empty")
-    if len(written) > MAX_TURNS:
-        raise UserError(f"there are {len(written):,} instructions; at most {MAX_TURNS} are turns of an item")
+    prompts = texts["instruction"]
+    if not prompts or not all(text.strip() for text in prompts):
+        raise UserError("the instruction is empty" if len(prompts) < 2 else "an instruction between others is empty")
+    if len(prompts) > MAX_TURNS:
+        raise UserError(f"there are {len(prompts):,} instructions; at most {MAX_TURNS} are turns of an item")
     for name, values in texts.items():
-        if len(values) > len(written):
-            raise UserError(f"there are {len(values)} of {name}, and {len(written)} of instruction")
-    rest = {name: [*values, *[""] * (len(written) - len(values))] for name, values in texts.items()}
+        if len(values) > len(prompts):
+            raise UserError(f"there are {len(values)} of {name}, and {len(prompts)} of instruction")
+    columns = {name: [*values, *[""] * (len(prompts) - len(values))] for name, values in texts.items()}
     return tuple(
         Turn(
             instruction=instruction,
-            original_instruction=rest["original_instruction"][n] or None,
-            expected=rest["expected"][n] or None,
-            task=(rest["task"][n] or None) if n else None,  # the first turn's task is the item's
+            original_instruction=columns["original_instruction"][n] or None,
+            expected=columns["expected"][n] or None,
+            task=(columns["task"][n] or None) if n else None,  # the first turn's task is the item's
         )
-        for n, instruction in enumerate(written)
+        for n, instruction in enumerate(prompts)
     )
 
 

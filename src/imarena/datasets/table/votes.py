@@ -64,7 +64,7 @@ def _read(
     path = folder.file(name)
     if not path.is_file():
         return
-    seen: Counter[tuple[str, ...]] = Counter()
+    repeats: Counter[tuple[str, ...]] = Counter()
     by_rater: Counter[tuple[object, ...]] = Counter()
     try:
         for row in stream_table(path, name, required=required):
@@ -77,7 +77,7 @@ def _read(
             subject = (name, shelf.dataset, rater_id, *(cells.get(column, "") for column in columns))
             try:
                 values = parse(cells, shelf)
-                mark = cells.get("id") or content_id("row", *subject, seen[subject])
+                mark = cells.get("id") or content_id("row", *subject, repeats[subject])
                 vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
             except ValidationError as error:
                 yield Skip(name, f"line {number}", first_error(error))
@@ -85,7 +85,7 @@ def _read(
             except UserError as error:
                 yield Skip(name, f"line {number}", first_line(error))
                 continue
-            seen[subject] += 1
+            repeats[subject] += 1
             if cells.get("rater"):
                 sides = frozenset(cells[side] for side in ("left", "right", "editor") if side in required)
                 by_rater[rater_id, cells["key"], sides, cells.get("dimension", "")] += 1

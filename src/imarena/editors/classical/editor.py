@@ -71,8 +71,8 @@ def _remove(canvas: _Canvas, edit: Edit) -> _Changed | None:
 
 
 def _text(canvas: _Canvas, edit: Edit) -> _Changed | None:
-    written = write_text(canvas.rgb, edit)
-    return None if written is None else _Changed(*written)
+    result = write_text(canvas.rgb, edit)
+    return None if result is None else _Changed(*result)
 
 
 def _background(canvas: _Canvas, edit: Edit) -> _Changed | None:
@@ -166,12 +166,12 @@ class ClassicalEditor:
 
     def _why(self, edits: tuple[Edit, ...], instruction: str) -> str:
         """Why nothing was done: no such operation, or the target was not found."""
-        what = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
+        text = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
         if any(OPERATIONS[name][1](edit) and edit.target for name in self.operations for edit in edits):
             return (
-                f"{self.name} cannot distinguish what is meant from the rest: {what}. Add a mask, a colour or a place."
+                f"{self.name} cannot distinguish what is meant from the rest: {text}. Add a mask, a colour or a place."
             )
-        return f"{self.name} has no operation for: {what}"
+        return f"{self.name} has no operation for: {text}"
 
     def _changed(self, canvas: _Canvas, edit: Edit) -> _Changed | None:
         for name in self.operations:
@@ -183,11 +183,11 @@ class ClassicalEditor:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> ClassicalEditor:
     """An editor with all operations, or with the one in the option `operation` or in a name (`classical-denoise`)."""
-    others = sorted(set(options) - {"operation"})
-    if others:
-        raise UserError(f"The editor '{name}' does not take: {', '.join(others)}.", hint="Known: operation.")
-    named = name.removeprefix("classical-") if name.startswith("classical-") else ""
-    wanted = str(options.get("operation", named))
-    if wanted and wanted not in OPERATIONS:
-        raise unknown_name("There is no classical editor", wanted, OPERATIONS)
-    return ClassicalEditor(name, (wanted,) if wanted else tuple(OPERATIONS))
+    unknown = sorted(set(options) - {"operation"})
+    if unknown:
+        raise UserError(f"The editor '{name}' does not take: {', '.join(unknown)}.", hint="Known: operation.")
+    from_name = name.removeprefix("classical-") if name.startswith("classical-") else ""
+    operation = str(options.get("operation", from_name))
+    if operation and operation not in OPERATIONS:
+        raise unknown_name("There is no classical editor", operation, OPERATIONS)
+    return ClassicalEditor(name, (operation,) if operation else tuple(OPERATIONS))

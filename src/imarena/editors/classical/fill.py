@@ -76,8 +76,7 @@ def _inpainted(pixels: npt.NDArray[np.uint8], hole: npt.NDArray[np.uint8]) -> np
     rows, columns = (max(0, 8 - side) for side in hole.shape)
     edges = (0, rows, 0, columns)
     wide, mask = (cv2.copyMakeBorder(image, *edges, cv2.BORDER_REPLICATE) for image in (pixels, hole))
-    filled = cv2.inpaint(wide, mask, 4, cv2.INPAINT_TELEA)
-    return np.asarray(filled[: hole.shape[0], : hole.shape[1]], np.uint8)
+    return np.asarray(cv2.inpaint(wide, mask, 4, cv2.INPAINT_TELEA)[: hole.shape[0], : hole.shape[1]], np.uint8)
 
 
 def _shrunk_hole(hole: Mask, size: tuple[int, int]) -> Mask:
@@ -129,9 +128,9 @@ def _level(picture: Floats, hole: Mask, avoid: Mask) -> _Level:
 def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Initial matches: twice the coarser level's; random where there are none or they may not be copied."""
     positions = np.argwhere(level.usable)
-    drawn = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
+    random = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
     if coarser is None:
-        return drawn[:, 0], drawn[:, 1]
+        return random[:, 0], random[:, 1]
     y, x = level.wanted
     height, width = level.hole.shape
     from_y = np.minimum(y // 2, coarser[0].shape[0] - 1)
@@ -139,7 +138,7 @@ def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.rando
     near_y = np.clip(coarser[0][from_y, from_x] * 2 + y % 2, 0, height - 1)
     near_x = np.clip(coarser[1][from_y, from_x] * 2 + x % 2, 0, width - 1)
     good = level.usable[near_y, near_x]
-    return np.where(good, near_y, drawn[:, 0]), np.where(good, near_x, drawn[:, 1])
+    return np.where(good, near_y, random[:, 0]), np.where(good, near_x, random[:, 1])
 
 
 def _improved(
@@ -148,8 +147,8 @@ def _improved(
     """Two passes of PatchMatch: the neighbours' matches, then random ones in shrinking circles."""
     y, x = level.wanted
     height, width = level.hole.shape
-    shown = level.patches(y, x)
-    cost = _far(shown, level.patches(match_y, match_x))
+    patches = level.patches(y, x)
+    cost = _far(patches, level.patches(match_y, match_x))
     index = np.full((height, width), -1, np.intp)
     index[y, x] = np.arange(len(y))
 
@@ -157,10 +156,10 @@ def _improved(
         nonlocal match_y, match_x, cost
         inside = (new_y >= 0) & (new_y < height) & (new_x >= 0) & (new_x < width)
         inside &= level.usable[np.clip(new_y, 0, height - 1), np.clip(new_x, 0, width - 1)]
-        chosen = np.flatnonzero(inside)
-        new_cost = _far(shown[chosen], level.patches(new_y[chosen], new_x[chosen]))
-        better = new_cost < cost[chosen]
-        at = chosen[better]
+        rows = np.flatnonzero(inside)
+        new_cost = _far(patches[rows], level.patches(new_y[rows], new_x[rows]))
+        better = new_cost < cost[rows]
+        at = rows[better]
         match_y, match_x, cost = match_y.copy(), match_x.copy(), cost.copy()
         match_y[at], match_x[at], cost[at] = new_y[at], new_x[at], new_cost[better]
 
@@ -169,9 +168,9 @@ def _improved(
             by = np.clip(y + dy * step, 0, height - 1)
             bx = np.clip(x + dx * step, 0, width - 1)
             other = index[by, bx]
-            known = other >= 0
+            valid = other >= 0
             take(
-                np.where(known, match_y[other] - (by - y), match_y), np.where(known, match_x[other] - (bx - x), match_x)
+                np.where(valid, match_y[other] - (by - y), match_y), np.where(valid, match_x[other] - (bx - x), match_x)
             )
         radius = max(height, width) / 2
         while radius >= 1:

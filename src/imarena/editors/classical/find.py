@@ -47,16 +47,16 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | 
     if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
         return last
     small = search_copy(rgb)
-    named = _NEAR.split(edit.target)[0].split()
+    words = _NEAR.split(edit.target)[0].split()
     mask: Mask | None
-    if set(named) & _SKY:
+    if set(words) & _SKY:
         mask = sky_mask(small)
-    elif set(named) & _PARTS:
+    elif set(words) & _PARTS:
         return None
     else:
-        colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
-        where = detection_map(small, named)
-        mask = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
+        colours = edit.old_colours or tuple(w for w in words if w in lexicon().colours and w not in edit.colours)
+        scores = detection_map(small, words)
+        mask = _by_colour(small, colours[0], edit, scores) if colours else _the_one(find_subject(small), edit, scores)
         if mask is not None and not colours and edit.kind is EditKind.REMOVE and mask.mean() > LARGEST_REMOVED:
             return None
     if mask is None or not mask.any() or mask.mean() > LARGEST:
@@ -112,11 +112,11 @@ def _grab_cut(small: Floats, sure: Mask, likely: Mask, never: Mask) -> Mask:
     return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
 
 
-def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Mask | None:
+def _by_colour(small: Floats, colour: str, edit: Edit, scores: Floats | None) -> Mask | None:
     """The connected area of this colour that is most like a thing: similar, salient, detected, away from the border."""
     alike = _alike(small, colour)
     salient = saliency(small)
-    apart = salient if where is None else np.maximum(salient, _apart(alike, where))
+    apart = salient if scores is None else np.maximum(salient, _apart(alike, scores))
     components = (
         _components(alike) if basic_colour(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
     )
@@ -124,45 +124,45 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
         components = _components(salient)
     if components is None:
         return None
-    labels, kept = components
+    labels, ids = components
     shares = {
-        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in kept
+        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, scores) ** 2 for i in ids
     }
     best = max(shares.values())
     if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
         return None
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None or (edit.count or 1) > 1
-    chosen = [i for i in kept if shares[i] >= (0.3 if many else 0.999) * best]
-    core = _with_neighbours(labels, chosen, kept)
+    best_ids = [i for i in ids if shares[i] >= (0.3 if many else 0.999) * best]
+    core = _with_neighbours(labels, best_ids, ids)
     return core if core.mean() > 0.3 else _rounded(small, core, alike, salient)
 
 
-def _apart(alike: Floats, where: Floats) -> Floats:
+def _apart(alike: Floats, scores: Floats) -> Floats:
     """How much each pixel's colour stands out in the detected area: the detector's grid alone is too coarse."""
     usual = min(float(np.median(alike)), 0.9)
-    return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
+    return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (scores > _SEEN), np.float32)
 
 
-def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Mask:
+def _with_neighbours(labels: npt.NDArray[np.int32], best_ids: list[int], ids: list[int]) -> Mask:
     """The chosen areas and smaller nearby ones of the same colour: slats of a chair, stripes of a ball."""
-    core = np.isin(labels, chosen)
+    core = np.isin(labels, best_ids)
     y, x = np.nonzero(core)
     reach = 2 * max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min()))) + 1
     near = cv2.dilate(core.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     close = [
-        i for i in kept if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
+        i for i in ids if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
     ]
-    return np.isin(labels, [*chosen, *close])
+    return np.isin(labels, [*best_ids, *close])
 
 
 def _alike(small: Floats, colour: str) -> Floats:
     """How much each pixel has this colour: close to it, or of the same name and not too dull, which includes shade."""
     near = colour_likeness(small, colour)
     smooth = cv2.bilateralFilter(small, 5, 0.08, 3)
-    called = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
+    same_name = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
     if basic_colour(colour) not in _NEUTRAL:
-        called &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
-    return np.asarray(np.where(called, np.maximum(near, 0.6), 0.7 * near), np.float32)
+        same_name &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
+    return np.asarray(np.where(same_name, np.maximum(near, 0.6), 0.7 * near), np.float32)
 
 
 def _purity(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -175,8 +175,8 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
     like = cv2.morphologyEx(like, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(like)
     least = max(12.0, 0.0008 * like.size)
-    kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
-    return (np.asarray(labels, np.int32), kept) if kept else None
+    ids = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
+    return (np.asarray(labels, np.int32), ids) if ids else None
 
 
 def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
@@ -223,24 +223,24 @@ def _filled(mask: Mask) -> Mask:
 
 def _parted(mask: Mask, most: float) -> npt.NDArray[np.uint8]:
     """Split a mask at its thinnest places if this gives large pieces, as for two things that touch side by side."""
-    whole = mask.astype(np.uint8)
-    deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
+    pieces = mask.astype(np.uint8)
+    deep = cv2.distanceTransform(pieces, cv2.DIST_L2, 5)
     for depth in np.linspace(1, most * float(deep.max()), 12):
         inner = (deep > depth).astype(np.uint8)
         count, _, stats, _ = cv2.connectedComponentsWithStats(inner)
         if (stats[1:, cv2.CC_STAT_AREA] > _LARGE * inner.sum()).sum() > 1 and count > 2:
             _, nearest = cv2.distanceTransformWithLabels(1 - inner, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_CCOMP)
             edges = cv2.morphologyEx(np.asarray(nearest, np.float32), cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
-            return np.asarray(whole * (edges == 0), np.uint8)
-    return whole
+            return np.asarray(pieces * (edges == 0), np.uint8)
+    return pieces
 
 
-def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
+def _the_one(mask: Mask, edit: Edit, scores: Floats | None) -> Mask:
     """Choose among several salient things: all for a plural, else the one at the named side, else the main one.
 
     Empty if the detector sees such a thing elsewhere: the salient one is another thing.
     """
-    if area_confidence(mask, where) < _HERE:
+    if area_confidence(mask, scores) < _HERE:
         return np.zeros_like(mask)
     sides = [side for side in edit.places if side in ("left", "right", "top", "bottom")]
     count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask, 0.6 if sides else 0.25))
@@ -257,7 +257,7 @@ def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
         if sides:
             return float(dx * x + dy * y)
         middle = 1.2 - abs(x - 0.5) - 0.5 * abs(y - 0.5)
-        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * area_confidence(labels == i, where) ** 2)
+        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * area_confidence(labels == i, scores) ** 2)
 
     return np.asarray(labels == max(large or range(1, count), key=worth))
 
@@ -266,14 +266,14 @@ SURE = 0.4
 """Below this score the detector is more often wrong than useful."""
 
 
-def detection_map(small: Floats, named: list[str]) -> Floats | None:
-    """Detector score of the things in `named` at each pixel, relative to its maximum; None: nothing detected.
+def detection_map(small: Floats, words: list[str]) -> Floats | None:
+    """Detector score of the things in `words` at each pixel, relative to its maximum; None: nothing detected.
 
     Shape (height, width). Cells of the detector's raster are widened by one, because a thing exceeds its middle.
     """
     from imarena.vision import detection_scores, kinds_in_phrase
 
-    kinds = sorted(kinds_in_phrase(" ".join(named)))
+    kinds = sorted(kinds_in_phrase(" ".join(words)))
     if not kinds:
         return None
     raster = np.asarray(detection_scores(small)[kinds].max(axis=0), np.float32)
@@ -284,6 +284,6 @@ def detection_map(small: Floats, named: list[str]) -> Floats | None:
     return np.asarray(cv2.resize(wide, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
 
 
-def area_confidence(area: npt.NDArray[np.bool_], where: Floats | None) -> float:
+def area_confidence(area: npt.NDArray[np.bool_], scores: Floats | None) -> float:
     """Confidence that an area is the thing, 0 to 1; 1 if the detector has no information."""
-    return 1.0 if where is None else float(where[area].max(initial=0.0))
+    return 1.0 if scores is None else float(scores[area].max(initial=0.0))

@@ -28,9 +28,9 @@ def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
     things = cv2.dilate(salient_mask(rgb).astype(np.uint8), np.ones((9, 9), np.uint8))
     cut = components_touching(things > 0, _rims((height, width), sides))
-    shown = np.ones((height, width), np.bool_)  # the pixels that are mirrored somewhere
-    shown[top : height - bottom, left : width - right] = False
-    inside = components_touching(np.asarray((things > 0) & ~cut), shown)
+    source_rim = np.ones((height, width), np.bool_)  # the pixels that are mirrored somewhere
+    source_rim[top : height - bottom, left : width - right] = False
+    inside = components_touching(np.asarray((things > 0) & ~cut), source_rim)
     plate = remove(rgb, inside) if inside.any() else rgb
 
     def mirrored(picture: Any) -> Any:
@@ -109,8 +109,8 @@ def _tilt(rgb: Floats) -> float | None:
     lines = cv2.HoughLinesP(edges, 1, np.pi / 720, 60, minLineLength=size[0] // 5, maxLineGap=size[0] // 25)
     if lines is None:
         return None
-    drawn = np.asarray(lines, np.float64).reshape(-1, 4)
-    run, rise = drawn[:, 2] - drawn[:, 0], drawn[:, 3] - drawn[:, 1]
+    segments = np.asarray(lines, np.float64).reshape(-1, 4)
+    run, rise = segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]
     angles, lengths = np.degrees(np.arctan2(rise, run)), np.hypot(run, rise)
     near = np.abs(angles) < 20
     if not near.any():

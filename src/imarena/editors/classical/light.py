@@ -26,8 +26,7 @@ def _luminance(rgb: Floats) -> Floats:
 
 def _stretched(rgb: Floats, low: float, high: float) -> Floats:
     """Levels: map these percentiles of luminance to black and white."""
-    light = _luminance(rgb)
-    bottom, top = (float(v) for v in np.percentile(light, [low, high]))
+    bottom, top = (float(v) for v in np.percentile(_luminance(rgb), [low, high]))
     return _clipped((rgb - bottom) / max(top - bottom, 0.05))
 
 
@@ -62,8 +61,8 @@ def deblur(rgb: Floats) -> Floats:
     sigma = max(1.1, 1.6 * max(rgb.shape[:2]) / 768)
     estimate = light.copy()
     for _ in range(12):
-        seen = np.maximum(cv2.GaussianBlur(estimate, (0, 0), sigma), 1e-3)
-        estimate = np.asarray(estimate * cv2.GaussianBlur(light / seen, (0, 0), sigma), np.float32)
+        blurred = np.maximum(cv2.GaussianBlur(estimate, (0, 0), sigma), 1e-3)
+        estimate = np.asarray(estimate * cv2.GaussianBlur(light / blurred, (0, 0), sigma), np.float32)
     return _clipped(rgb + (np.clip(estimate, 0, 1) - light)[..., None])
 
 

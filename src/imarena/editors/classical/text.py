@@ -16,7 +16,7 @@ from imarena.language import Edit, lexicon
 from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 
 _PixelBox = tuple[int, int, int, int]
-_SAME = 0.6
+_LEAST_MATCH = 0.6
 _BOLD = 0.02
 """Stroke width, because signs have heavier letters than the built-in font."""
 _HEADS = re.compile(r"\b(?:heading|headline|title|header)\b")
@@ -44,14 +44,14 @@ def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
         return _mended(rgb, edit)
     replaces = bool(edit.old_text) or edit.operation == "remove" or _CHANGES.match(edit.clause) is not None
     if not replaces:
-        return (_drawn(rgb, edit, _free_box(rgb, edit.places), None), None) if edit.text else None
+        return (_draw_words(rgb, edit, _free_box(rgb, edit.places), None), None) if edit.text else None
     line = _old_line(rgb, edit)
     ink = _ink_of(rgb, line) if line is not None else None
     if ink is None:
         return None
     thing = _thing_under(rgb, ink)
     clean = inpaint_telea(rgb, ink.mask)
-    return (_drawn(clean, edit, ink.box, ink) if edit.text else clean), thing
+    return (_draw_words(clean, edit, ink.box, ink) if edit.text else clean), thing
 
 
 def _picture(rgb: Floats) -> Image.Image:
@@ -63,13 +63,13 @@ def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
     lines = read_lines(_picture(rgb))
     if edit.old_text:
         best = max(lines, key=lambda line: text_match(edit.old_text, (line,)), default=None)
-        return best if best is not None and text_match(edit.old_text, (best,)) >= _SAME else None
+        return best if best is not None and text_match(edit.old_text, (best,)) >= _LEAST_MATCH else None
     if len(lines) < 2:
         return lines[0] if lines else None
     words = re.findall(r"[a-z]+", edit.target)
-    named = [word for word in words if word in lexicon().colours]
-    if named:
-        return max(lines, key=lambda line: _colour_around(rgb, line, named[0]))
+    colours = [word for word in words if word in lexicon().colours]
+    if colours:
+        return max(lines, key=lambda line: _colour_around(rgb, line, colours[0]))
     if _HEADS.search(edit.target):
         return max(lines, key=lambda line: (line.box[3] - line.box[1]) * (1.2 - line.box[1]))
     if _ON_COLOUR.search(edit.target):
@@ -113,8 +113,8 @@ def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
         return None
     lab = cv2.cvtColor(part, cv2.COLOR_RGB2LAB)
     far = np.linalg.norm(lab - np.median(lab.reshape(-1, 3), axis=0), axis=2)
-    shown = np.asarray(np.clip(far * 2, 0, 255), np.uint8)
-    cut, _ = cv2.threshold(shown, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    distance = np.asarray(np.clip(far * 2, 0, 255), np.uint8)
+    cut, _ = cv2.threshold(distance, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     inked = _within(far * 2 > max(cut, 8))
     if not inked.any() or inked.mean() > 0.8:
         return None
@@ -142,10 +142,10 @@ def _within(inked: Mask) -> Mask:
 def _thing_under(rgb: Floats, ink: Ink) -> Mask:
     """The evenly coloured thing under the text: the area connected to the background around it."""
     near = np.linalg.norm(rgb - ink.ground, axis=2) < 0.14
-    whole = near | ink.mask
-    _, labels = cv2.connectedComponents(whole.astype(np.uint8))
+    area = near | ink.mask
+    _, labels = cv2.connectedComponents(area.astype(np.uint8))
     middle = labels[(ink.box[1] + ink.box[3]) // 2, (ink.box[0] + ink.box[2]) // 2]
-    return np.asarray((labels == middle) & whole)
+    return np.asarray((labels == middle) & area)
 
 
 def _free_box(rgb: Floats, sides: tuple[str, ...]) -> _PixelBox:
@@ -158,18 +158,18 @@ def _free_box(rgb: Floats, sides: tuple[str, ...]) -> _PixelBox:
     return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
 
 
-def _drawn(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
+def _draw_words(rgb: Floats, edit: Edit, box: _PixelBox, ink: Ink | None) -> Floats:
     """Draw the words in the box: as high as the old ones and in their colour, else in the named or best visible one."""
     picture = _picture(rgb)
     pen = ImageDraw.Draw(picture)
     room = (box[2] - box[0]) * (1.0 if ink is None else 1.15)
     size = _size_for(pen, edit.text, box[3] - box[1], room)
     font = ImageFont.load_default(size)
-    named = [w for w in re.findall(r"[a-z]+", edit.clause.rsplit(" in ", maxsplit=1)[-1]) if w in lexicon().colours]
+    colours = [w for w in re.findall(r"[a-z]+", edit.clause.rsplit(" in ", maxsplit=1)[-1]) if w in lexicon().colours]
     if ink is not None:
         colour = "#" + "".join(f"{round(float(np.clip(v, 0, 1)) * 255):02x}" for v in ink.colour)
-    elif named:
-        colour = lexicon().colours[named[0]]
+    elif colours:
+        colour = lexicon().colours[colours[0]]
     else:
         colour = "#101010" if rgb[box[1] : box[3], box[0] : box[2]].mean() > 0.55 else "#f5f5f5"
     left, top, right, bottom = pen.textbbox((0, 0), edit.text, font=font)
@@ -190,10 +190,10 @@ def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
     lab = cv2.cvtColor(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8), cv2.COLOR_RGB2LAB)
     lab[..., 0] = clear.apply(np.ascontiguousarray(lab[..., 0]))
     raised = np.asarray(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), np.float32) / np.float32(255)
-    for seen in (rgb, raised):
-        lines = read_lines(_picture(seen))
+    for version in (rgb, raised):
+        lines = read_lines(_picture(version))
         best = max(lines, key=lambda line: text_match(edit.text, (line,)), default=None)
-        if best is not None and text_match(edit.text, (best,)) >= _SAME:
+        if best is not None and text_match(edit.text, (best,)) >= _LEAST_MATCH:
             ink = _ink_of(rgb, best)
             return None if ink is None else (_darker_ink(rgb, ink), None)
     return None

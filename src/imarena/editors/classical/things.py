@@ -22,9 +22,9 @@ _PALE, _DEEP = frozenset({"light", "pale", "pastel", "bright"}), frozenset({"dar
 
 def shade(colour: str, description: str) -> Floats:
     """A colour's sRGB value, shape (3,): by its full name ("sea green"), else lighter or darker as the words say."""
-    named = named_colour(description)
-    if named is not None:
-        return rgb_of(named).astype(np.float32)
+    name = named_colour(description)
+    if name is not None:
+        return rgb_of(name).astype(np.float32)
     value = rgb_of(colour).astype(np.float32)
     words = set(re.findall(r"[a-z]+", description))
     if words & _PALE:
@@ -37,26 +37,26 @@ def shade(colour: str, description: str) -> Floats:
 def recolour(rgb: Floats, mask: Mask, colour: str, description: str = "") -> Floats:
     """Set hue and chroma; change lightness only as far as needed, so that shading and highlights stay. In Lab."""
     lab = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2LAB)
-    wanted = cv2.cvtColor(shade(colour, description).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
+    target = cv2.cvtColor(shade(colour, description).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
     centre = np.median(lab[mask], axis=0)
     chroma = np.hypot(lab[..., 1], lab[..., 2])
     usual = float(np.median(chroma[mask]))
     depth = lab[..., 0] / max(float(centre[0]), 8.0)
     changed = lab.copy()
-    goal = centre[0] + _lightness_share(wanted) * (wanted[0] - centre[0])
+    goal = centre[0] + _lightness_share(target) * (target[0] - centre[0])
     changed[..., 0] = (
         np.clip(depth * goal, 0, 100) if goal < centre[0] else np.clip(lab[..., 0] + goal - centre[0], 0, 100)
     )
     # Highlights and printed white have little colour and keep little; in the shade colours are weaker.
     own = np.clip(chroma / usual, 0.25, 1.25) if usual > 12 else np.clip(depth, 0.3, 1.1)
-    changed[..., 1:] = wanted[1:] * own[..., None]
+    changed[..., 1:] = target[1:] * own[..., None]
     painted = cv2.cvtColor(np.asarray(changed, np.float32), cv2.COLOR_LAB2RGB)
     return blend_masked(rgb, np.asarray(np.clip(painted, 0, 1), np.float32), mask)
 
 
-def _lightness_share(wanted: Floats) -> float:
+def _lightness_share(target: Floats) -> float:
     """Black, white and grey are recognised by their lightness; colours mostly by their hue."""
-    return 0.9 if float(np.hypot(wanted[1], wanted[2])) < 12 else 0.6
+    return 0.9 if float(np.hypot(target[1], target[2])) < 12 else 0.6
 
 
 def remove(rgb: Floats, mask: Mask) -> Floats:
@@ -86,8 +86,8 @@ def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) ->
 def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | None:
     """Blur the surroundings, make them white, or paint them in the named colour. None if impossible."""
     height, width = rgb.shape[:2]
-    named = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
-    if not named and edit.operation not in ("remove", "blur"):
+    colours = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
+    if not colours and edit.operation not in ("remove", "blur"):
         return None
     subject = mask_from_image(masks[0], (width, height)) if masks else upscale_mask(find_subject(search_copy(rgb)), rgb)
     if not subject.any():
@@ -101,7 +101,7 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
         )
         behind = np.where(subject[..., None], rgb, behind)
     else:
-        tone = shade(named[0], edit.value) if named else np.ones(3, np.float32)
+        tone = shade(colours[0], edit.value) if colours else np.ones(3, np.float32)
         behind = np.broadcast_to(tone, rgb.shape)
     return blend_masked(rgb, np.asarray(np.clip(behind, 0, 1), np.float32), ~subject)
 

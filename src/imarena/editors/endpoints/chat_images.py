@@ -89,8 +89,8 @@ def _messages(request: EditRequest) -> list[JsonValue]:
     for past in request.history:
         messages.append(_message("user", past.instruction, past.sources))
         messages.append(_message("assistant", "", (past.image,)))
-    shown = () if request.history else request.sources
-    return [*messages, _message("user", request.instruction, (*shown, *request.references))]
+    sources = () if request.history else request.sources
+    return [*messages, _message("user", request.instruction, (*sources, *request.references))]
 
 
 def _message(role: str, text: str, images: Sequence[bytes]) -> JsonValue:

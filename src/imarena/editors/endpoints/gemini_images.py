@@ -116,13 +116,13 @@ def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
     for past in request.history:
         contents.append(_content("user", past.sources, past.instruction))
         contents.append(_content("model", (past.image,)))
-    shown = () if request.history else request.sources  # the conversation already contains the last result
-    contents.append(_content("user", (*shown, *request.references), request.instruction))
+    sources = () if request.history else request.sources  # the conversation already contains the last result
+    contents.append(_content("user", (*sources, *request.references), request.instruction))
     config: JsonDict = {"responseModalities": ["TEXT", "IMAGE"]}
     shape = {"aspectRatio": settings.aspect_ratio, "imageSize": settings.image_size}
-    chosen: JsonDict = {key: value for key, value in shape.items() if value is not None}
-    if chosen:
-        config["imageConfig"] = chosen
+    image_config: JsonDict = {key: value for key, value in shape.items() if value is not None}
+    if image_config:
+        config["imageConfig"] = image_config
     if request.seed is not None:
         config["seed"] = request.seed
     if settings.temperature is not None:

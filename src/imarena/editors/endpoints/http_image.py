@@ -18,7 +18,7 @@ from imarena.core.records import JsonDict, Status, Usage
 from imarena.editors.catalog import Ports
 from imarena.images import media_type_of
 
-_SHOWN = 200
+_MOST_LETTERS = 200
 
 
 class ImageSettings(ImageEndpoint):
@@ -126,7 +126,7 @@ class EndpointEditor:
             return EditResult(answer.status, error=answer.error)
         number = len(answer.images) + len(answer.urls)
         if number == 0:
-            text = " ".join(answer.text.split())[:_SHOWN]
+            text = " ".join(answer.text.split())[:_MOST_LETTERS]
             message = f"the model answered with words and no image: {text!r}" if text else "the reply holds no image"
             return EditResult(Status.MISSING_OUTPUT, error=message)
         if number > 1 and self.settings.take == "one":
@@ -147,11 +147,11 @@ class EndpointEditor:
 
 
 def editor(
-    name: str, settings: ImageSettings, ask: Ask, ports: Ports, kind: str, shown: JsonDict | None = None
+    name: str, settings: ImageSettings, ask: Ask, ports: Ports, kind: str, params: JsonDict | None = None
 ) -> EndpointEditor:
     """An editor and its client."""
     client = ImageClient(settings, budget=ports.budget, environ=ports.environ)
-    return EndpointEditor(name, settings, ask, client, kind, shown or {})
+    return EndpointEditor(name, settings, ask, client, kind, params or {})
 
 
 def read_json_reply(status: int, body: bytes) -> Any:

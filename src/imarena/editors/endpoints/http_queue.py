@@ -38,45 +38,45 @@ def presets() -> dict[str, dict[str, Any]]:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """Build the editor from a table with `model` and a `preset` or a `template`."""
-    chosen = str(options.get("preset", ""))
-    if chosen and chosen not in presets():
-        raise unknown_name("There is no queue preset called", chosen, presets())
-    preset = presets().get(chosen, {"defaults": {}, "template": {}})
+    preset_name = str(options.get("preset", ""))
+    if preset_name and preset_name not in presets():
+        raise unknown_name("There is no queue preset called", preset_name, presets())
+    preset = presets().get(preset_name, {"defaults": {}, "template": {}})
     own = options.get("template")
     template = {**preset["template"], **(own if isinstance(own, dict) else {})}
     settings = read_options(
         QueueSettings, {**preset["defaults"], **options, "template": template}, "editors", "http-queue"
     )
-    used = _used(settings)
+    fields = _template_fields(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
-        problem = _left_out(used, len(request.sources), len(request.references), chosen)
+        problem = _left_out(fields, len(request.sources), len(request.references), preset_name)
         if problem:
             return ImageAnswer(Status.REFUSED, error=problem)
         return await Queue(client, settings.template).run(_fields(settings.model, request))
 
-    return editor(name, settings, ask, ports, "http-queue", {"preset": chosen} if chosen else {})
+    return editor(name, settings, ask, ports, "http-queue", {"preset": preset_name} if preset_name else {})
 
 
-def _used(settings: QueueSettings) -> frozenset[str]:
+def _template_fields(settings: QueueSettings) -> frozenset[str]:
     """The fields that the template sends. Raises for an unknown one, which would otherwise be silently left out."""
-    used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
-    unknown = sorted(used - set(FIELDS))
-    if unknown or "instruction" not in used:
+    fields = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
+    unknown = sorted(fields - set(FIELDS))
+    if unknown or "instruction" not in fields:
         problem = f"{{{unknown[0]}}} is not known" if unknown else "{instruction} is not sent"
         raise UserError(f"template.submit_body: {problem}.", hint=f"Known: {', '.join(FIELDS)}.")
-    return used
+    return fields
 
 
-def _left_out(used: frozenset[str], sources: int, references: int, preset: str) -> str:
+def _left_out(fields: frozenset[str], sources: int, references: int, preset: str) -> str:
     """Why an item is not sent, or "": without all its images, the output would not be what it claims to be."""
-    if "pictures" in used:
+    if "pictures" in fields:
         return ""
-    sends_source = "source" in used
-    whole = "sources" in used or sources <= sends_source
+    sends_source = "source" in fields
+    all_sources = "sources" in fields or sources <= sends_source
     if sources == 0 and references == 1 and sends_source:  # a single reference is sent in the place of a source
         return ""
-    if whole and ("references" in used or references <= ("reference" in used)):
+    if all_sources and ("references" in fields or references <= ("reference" in fields)):
         return ""
     other = ", or the preset fal-multi" if preset == "fal" else ""
     return (

@@ -39,8 +39,8 @@ class OpenAIImagesSettings(ImageSettings):
     @property
     def fields(self) -> dict[str, str]:
         """The optional form fields."""
-        chosen = {"quality": self.quality, "size": self.size, "input_fidelity": self.input_fidelity}
-        return {name: value for name, value in chosen.items() if value is not None}
+        values = {"quality": self.quality, "size": self.size, "input_fidelity": self.input_fidelity}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:

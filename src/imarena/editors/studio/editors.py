@@ -58,15 +58,15 @@ class StudioEditor:
     async def edit(self, request: EditRequest) -> EditResult:
         """Edit according to the habit; requests that are not from the benchmark are refused."""
         start = time.perf_counter()
-        result = await asyncio.to_thread(self._made, request)
+        result = await asyncio.to_thread(self._result, request)
         spent = time.perf_counter() - start
         if isinstance(result, EditFailed):
             return EditResult(status=result.status, error=result.reason, latency_s=spent)
         return EditResult(status=Status.OK, image=result, latency_s=spent, cost_usd=0.0)
 
-    def _made(self, request: EditRequest) -> recipes.RecipeResult:
-        drawn = recipes.new_image if self.habit == "new-image" else None
-        work = studio_request(request, sha256_hex(self.habit.encode())[:8], drawn)
+    def _result(self, request: EditRequest) -> recipes.RecipeResult:
+        render = recipes.new_image if self.habit == "new-image" else None
+        work = studio_request(request, sha256_hex(self.habit.encode())[:8], render)
         if work is None:
             return EditFailed(Status.REFUSED, STRANGER)
         return STUDIO_RECIPES[self.habit](work)

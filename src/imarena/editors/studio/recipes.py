@@ -37,16 +37,16 @@ def exact(work: StudioRequest) -> RecipeResult:
 
 def timid(work: StudioRequest) -> RecipeResult:
     """Goes most of the way: colours stay paler, removed things leave a trace."""
-    start, wanted = _floats(work.start), _floats(work.applied(work.after))
-    return work.encode(start + TIMID_SHARE * (wanted - start))
+    start, target = _floats(work.start), _floats(work.applied(work.after))
+    return work.encode(start + TIMID_SHARE * (target - start))
 
 
 def over_editing(work: StudioRequest) -> RecipeResult:
     """Does what was asked, then also recolours something else and grades the whole picture."""
     rng, scene = work.rng, work.after
-    others = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
-    if others:
-        victim = others[int(rng.integers(len(others)))]
+    unedited = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
+    if unedited:
+        victim = unedited[int(rng.integers(len(unedited)))]
         colour = list(COLOURS)[int(rng.integers(len(COLOURS)))]
         scene = apply_edit(scene, SceneEdit(op="set", uids=(victim.uid,), values={"colour": colour}))
     pixels = _floats(work.applied(scene))
@@ -83,11 +83,11 @@ def wrong_target(work: StudioRequest) -> RecipeResult:
 
 
 def _misdirected(scene: Scene, edit: SceneEdit, rng: np.random.Generator) -> Scene:
-    others = [thing for thing in scene.things if thing.uid not in edit.uids]
-    if not others:
+    unedited = [thing for thing in scene.things if thing.uid not in edit.uids]
+    if not unedited:
         wrong = (Effect(kind="golden_hour"), Effect(kind="vignette"), Effect(kind="colour_cast"))[int(rng.integers(3))]
         return scene.model_copy(update={"effects": (*scene.effects, wrong)})
-    victim = others[int(rng.integers(len(others)))]
+    victim = unedited[int(rng.integers(len(unedited)))]
     if edit.op in {"set", "remove", "replace"} and "x" not in edit.values:
         changed = edit.model_copy(update={"uids": (victim.uid,)})
         result = apply_edit(scene, changed)
@@ -139,5 +139,5 @@ def flaky(work: StudioRequest) -> RecipeResult:
             EditFailed(Status.TIMEOUT, "No answer within 60 s."),
             EditFailed(Status.API_ERROR, "The service answered with error 503."),
         )[int(rng.integers(3))]
-    start, wanted = _floats(work.start), _floats(work.applied(work.after))
-    return work.encode(start + 0.93 * (wanted - start))
+    start, target = _floats(work.start), _floats(work.applied(work.after))
+    return work.encode(start + 0.93 * (target - start))

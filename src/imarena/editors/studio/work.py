@@ -81,11 +81,11 @@ class StudioRequest:
         On the exact image this gives exactly `after`. On another one (an imperfect earlier turn), the pixels that
         should change are taken from `after` and the rest stays as it is.
         """
-        wanted = self.target if after == self.after else render_scene(after).pixels
-        if self.untouched or self.before is None or wanted.shape != self.target.shape:
-            return wanted
-        base = align_canvas(render_scene(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
-        return np.where(change_mask(base, wanted)[..., None], wanted, self.source_pixels)
+        pixels = self.target if after == self.after else render_scene(after).pixels
+        if self.untouched or self.before is None or pixels.shape != self.target.shape:
+            return pixels
+        base = align_canvas(render_scene(self.before).pixels, self.before, after, (pixels.shape[0], pixels.shape[1]))
+        return np.where(change_mask(base, pixels)[..., None], pixels, self.source_pixels)
 
     def encode(self, pixels: Pixels | Floats) -> bytes:
         """Encode pixels (bytes, or floats in 0..1) in the entry's format: JPEG for photographs, else PNG."""
@@ -95,17 +95,17 @@ class StudioRequest:
 
 
 def studio_request(
-    request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes] | None = None
+    request: EditRequest, salt: str, paint: Callable[[StudioRequest], bytes] | None = None
 ) -> StudioRequest | None:
     """The recognised request; None if it is not from the benchmark.
 
-    `drawn` renders the images of an editor that draws something other than the entry: its own image from the turn or
+    `paint` makes the images of an editor that draws something other than the entry: its own image from the turn or
     attempt before is accepted as a source, like the entry's.
     """
     try:
         recognised = recognise_request(request.instruction, request.sources)
-        if recognised is None and drawn is not None and request.sources:
-            recognised = _drawn_before(request, salt, drawn)
+        if recognised is None and paint is not None and request.sources:
+            recognised = _drawn_before(request, salt, paint)
     except OSError:  # the source is not an image
         return None
     return None if recognised is None else _work(request, recognised, salt)
@@ -120,7 +120,7 @@ def _work(request: EditRequest, recognised: RecognisedRequest, salt: str) -> Stu
     )
 
 
-def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
+def _drawn_before(request: EditRequest, salt: str, paint: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
     source = decode_pixels(request.sources[0])
     for recognised in requests_from_text(request.instruction, request.sources):
         for first, seed in (
@@ -129,7 +129,7 @@ def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioReques
         ):
             before = RecognisedRequest(recognised.entry, first, first + 1) if first < recognised.first else recognised
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
-            if work is not None and detail_agreement(source, decode_pixels(drawn(work))) >= SHOWN:
+            if work is not None and detail_agreement(source, decode_pixels(paint(work))) >= SHOWN:
                 return recognised
     return None
 

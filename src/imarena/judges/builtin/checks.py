@@ -72,7 +72,7 @@ def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
     return RuleResult(done, trust, "sees that something changed in one place, not what it is", evidence)
 
 
-_SEEN = 0.001
+_LEAST_SHARE = 0.001
 """Smallest share of the image in the target's colour for the target to count as present."""
 # A visible change is weaker evidence for a new pose or an instruction not understood than for a new object.
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
@@ -86,7 +86,7 @@ def target_score(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
         return 1.0
     difference = scene.difference
     pointed = is_named(difference.source, edit.old_colours[0])
-    if pointed.mean() < _SEEN:
+    if pointed.mean() < _LEAST_SHARE:
         return 1.0
     inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
     reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))
@@ -125,10 +125,10 @@ def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
         "share_of_change": round(min(share, 1.0), 3),
         "way": round(way, 3),
     }
-    named = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
+    colour_score = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
     # Recolouring keeps the object's edges; where the edges are gone, the object was replaced.
     painted = apply_floor(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
-    done = max(named, 0.5 * way) * painted * target_score(edit, scene, evidence)
+    done = max(colour_score, 0.5 * way) * painted * target_score(edit, scene, evidence)
     return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the image changed", evidence)
 
 

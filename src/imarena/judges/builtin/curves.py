@@ -31,5 +31,5 @@ def apply_floor(value: float, floor: float) -> float:
 
 def mean(values: Iterable[float]) -> float:
     """The plain mean; 1 where there is nothing to average (nothing asked, nothing broken)."""
-    listed = list(values)
-    return math.fsum(listed) / len(listed) if listed else 1.0
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else 1.0

@@ -68,32 +68,34 @@ def cleanliness(facts: Facts) -> float:
 
 def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
     """Dimensions of a local edit: one part should change, and nothing else."""
-    same, tidy = preservation(facts), cleanliness(facts)
+    preserved, tidy = preservation(facts), cleanliness(facts)
     whole = 1.0 if reading.about_text else compactness(facts)  # letters are scattered strokes, never compact
     done = mean(c.done for c in checks)
-    editing = done * apply_floor(same, 0.5)
-    prompt = done * same * apply_floor(whole, 0.2)
-    return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
+    editing = done * apply_floor(preserved, 0.5)
+    prompt = done * preserved * apply_floor(whole, 0.2)
+    return Dimensions(SCALE * preserved**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
 def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """Dimensions of a global edit: the whole image should change as asked and keep its content."""
-    same = global_preservation(reading.kinds, scene)
+    preserved = global_preservation(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
     tidy = math.prod(
         (apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55), plateau(a.noise, -99.0, 0.5, 1.0, 2.0))
     )
-    return Dimensions(SCALE * same, SCALE * done * apply_floor(same, 0.2), SCALE * done * same, SCALE * tidy)
+    return Dimensions(
+        SCALE * preserved, SCALE * done * apply_floor(preserved, 0.2), SCALE * done * preserved, SCALE * tidy
+    )
 
 
 def untouched_dimensions(facts: Facts) -> Dimensions:
     """Dimensions where the instruction only says what to keep: the fewer changes, the better."""
     if facts.returned_input:
         return Dimensions(SCALE, SCALE, SCALE, SCALE)
-    same = preservation(facts)
-    still = same * logistic_fall(facts.colour_top, 12.0, 3.0)
-    return Dimensions(SCALE * same**0.5, SCALE * still, SCALE * still, SCALE * cleanliness(facts) ** 0.5)
+    preserved = preservation(facts)
+    still = preserved * logistic_fall(facts.colour_top, 12.0, 3.0)
+    return Dimensions(SCALE * preserved**0.5, SCALE * still, SCALE * still, SCALE * cleanliness(facts) ** 0.5)
 
 
 def dimensions_of(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:

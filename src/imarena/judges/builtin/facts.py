@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core import Floats
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Frame, Region, blocks, measure_artefacts, structure_change
+from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts, structure_change
 
 _FINE = 32
 _TOP = 0.003
@@ -76,8 +76,8 @@ def _exceeded_by(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]], shar
 
 
 def _joint_contrast(difference: Difference) -> float:
-    both = np.sqrt(np.maximum(difference.structure, 0.0) * difference.colour)
-    raster = blocks(np.asarray(both, dtype=np.float32))
+    contrast = np.sqrt(np.maximum(difference.structure, 0.0) * difference.colour)
+    raster = blocks(np.asarray(contrast, dtype=np.float32))
     return float(np.log((raster.max() + 0.5) / (np.median(raster) + 0.5)))
 
 
@@ -102,13 +102,10 @@ def _apart(difference: Difference) -> tuple[float, float]:
     around = (far > 0) & (near == 0)
     if not around.any():
         return 0.0, 0.0
-    middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in _frames(difference)]
+    frames = (difference.source, difference.output)
+    middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in frames]
     before, after = (float(np.linalg.norm(middle - other)) for middle, other in middles)
     return before, after
-
-
-def _frames(difference: Difference) -> tuple[Frame, Frame]:
-    return difference.source, difference.output
 
 
 def _texture_inside(difference: Difference) -> float:
@@ -124,8 +121,8 @@ def _vividness(difference: Difference) -> float:
 def measure(difference: Difference) -> Facts:
     """Measure all facts about one output."""
     outside, inside = difference.outside, difference.mask
-    some = int(inside.sum()) > _ENOUGH
-    before, after = _apart(difference) if some else (0.0, 0.0)
+    large = int(inside.sum()) > _ENOUGH
+    before, after = _apart(difference) if large else (0.0, 0.0)
     shift = (difference.output.lab - difference.source.lab)[outside]
     middle = np.median(shift, axis=0)
     return Facts(
@@ -134,12 +131,12 @@ def measure(difference: Difference) -> Facts:
         structure_top=_exceeded_by(blocks(difference.structure, _FINE), _TOP),
         structure_median=_exceeded_by(difference.structure_blocks, 0.5),
         layout_change=_layout_change(difference),
-        structure_inside=float(difference.structure[inside].mean()) if some else 0.0,
-        detail_inside=_detail_inside(difference) if some else 0.0,
+        structure_inside=float(difference.structure[inside].mean()) if large else 0.0,
+        detail_inside=_detail_inside(difference) if large else 0.0,
         apart_before=before,
         apart_after=after,
-        texture_inside=_texture_inside(difference) if some else 0.0,
-        vividness=_vividness(difference) if some else 0.0,
+        texture_inside=_texture_inside(difference) if large else 0.0,
+        vividness=_vividness(difference) if large else 0.0,
         detail_change=difference.detail_change,
         joint_contrast=_joint_contrast(difference),
         colour_inside=float(difference.colour[inside].mean()) if inside.any() else 0.0,

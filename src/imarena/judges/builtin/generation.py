@@ -38,19 +38,19 @@ def judge_generation(
             ramp(quality.contrast, 2.0, 12.0),
         )
     )
-    seen: list[float] = []
+    scores: list[float] = []
     evidence: JsonDict = {"sharpness": round(quality.sharpness, 3), "noise": round(quality.noise, 3)}
     for colour in colours_in(instruction.lower()):
         share = float(is_named(output, colour).mean())
         evidence[f"share_{colour}"] = round(share, 4)
-        seen.append(_COLOUR_ALONE * ramp(share, 0.002, 0.03))
+        scores.append(_COLOUR_ALONE * ramp(share, 0.002, 0.03))
     for text in _quoted(instruction):
         if lines is not None:
             match = text_match(text, lines)
             evidence[f"read_{text}"] = round(match, 3)
-            seen.append(ramp(match, 0.4, 1.0))
-    following = mean(seen) if seen else _UNSEEN * perceptual
-    confidence = 0.1 + 0.3 * min(1.0, len(seen) / 2.0)
+            scores.append(ramp(match, 0.4, 1.0))
+    following = mean(scores) if scores else _UNSEEN * perceptual
+    confidence = 0.1 + 0.3 * min(1.0, len(scores) / 2.0)
     evidence["lexicon_version"] = lexicon().version
     coherent = 0.5 + 0.5 * perceptual
     dimensions = Dimensions(SCALE * coherent, SCALE * following, SCALE * following, SCALE * perceptual)

@@ -57,25 +57,17 @@ def _light(frame: Frame) -> float:
     return float(frame.light.mean())
 
 
-def _spread(frame: Frame) -> float:
-    return float(frame.light.std())
-
-
 def _vivid(frame: Frame) -> float:
     return float(frame.chroma.mean())
-
-
-def _noise(frame: Frame) -> float:
-    return noise_level(frame.light)
 
 
 OPERATIONS: dict[str, Callable[[Difference], tuple[float, float]]] = {
     "brighten": _gain(_light, 1.0, 1.0, 12.0),
     "darken": _gain(_light, -1.0, 1.0, 12.0),
-    "contrast": _gain(_spread, 1.0, 0.3, 4.0),
+    "contrast": _gain(lambda frame: float(frame.light.std()), 1.0, 0.3, 4.0),
     "saturate": _gain(_vivid, 1.0, 0.3, 5.0),
     "desaturate": _gain(_vivid, -1.0, 0.3, 5.0),
-    "denoise": _gain(_noise, -1.0, 0.1, 1.5),
+    "denoise": _gain(lambda frame: noise_level(frame.light), -1.0, 0.1, 1.5),
     "deblur": _gain(_edge_sharpness, 1.0, 0.03, 0.4),
     "upscale": _gain(_edge_sharpness, 1.0, 0.03, 0.4),
     "dehaze": _gain(_haze, -1.0, 0.01, 0.12),
@@ -157,5 +149,4 @@ def global_preservation(kinds: frozenset[EditKind], scene: RuleInput) -> float:
         return subject_preservation(scene.difference)
     if kinds & {EditKind.EXTEND, EditKind.VIEW}:
         return ramp(same_palette(scene.difference), 0.35, 0.75)
-    shape = plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    return same_layout(scene.difference) * shape
+    return same_layout(scene.difference) * plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)

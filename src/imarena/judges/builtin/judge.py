@@ -63,13 +63,13 @@ from imarena.vision import (
 )
 
 VERSION = "6"
-_KEPT = 2048
+_CACHE_SIZE = 2048
 _PLAIN = 400.0
 """Score gap (points) from which the confidence of a battle's verdict no longer grows."""
-_TOLD = 500
+_MOST_LETTERS = 500
 _NOTHING_ASKED = "There is no instruction: builtin cannot check whether the right thing was done. Add it to the item."
 _FOREIGN = "builtin reads English only: it cannot check this instruction. Translate it, or ask a model."
-_REST = re.compile(r"\b(?:everything|all|rest|else|others?|background|remaining|nothing|anything)\b")
+_ELSE = re.compile(r"\b(?:everything|all|rest|else|others?|background|remaining|nothing|anything)\b")
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
     " replaced or moved is inferred from where and how the pixels changed",
@@ -115,10 +115,10 @@ def _check_entry(check: RuleResult) -> JsonDict:
     }  # fmt: skip
 
 
-def _kept(reading: Reading, preserved: bool) -> list[JsonValue]:
+def _keep_findings(reading: Reading, preserved: bool) -> list[JsonValue]:
     """Findings for what must stay: checked for the background or "everything else", `not checked` for other things."""
     return [
-        {"clause": clause, "finding": (DONE if preserved else NOT_DONE) if _REST.search(clause) else NOT_CHECKED}
+        {"clause": clause, "finding": (DONE if preserved else NOT_DONE) if _ELSE.search(clause) else NOT_CHECKED}
         for clause in reading.keep
     ]
 
@@ -131,8 +131,8 @@ def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
 
 
 def _key(_: object, exhibit: Exhibit, __: Reading, output: bytes) -> bytes:
-    shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
-    return b"".join(hashlib.sha256(part).digest() for part in shown)
+    parts = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
+    return b"".join(hashlib.sha256(part).digest() for part in parts)
 
 
 class BuiltinJudge:
@@ -148,7 +148,7 @@ class BuiltinJudge:
         """`likeness` adds the similarity of image and text to the evidence; it needs an installed model."""
         self.settings = settings or BuiltinSettings()
         self._likeness = likeness
-        self._assessments: LRUCache[bytes, Assessment] = LRUCache(_KEPT)
+        self._assessments: LRUCache[bytes, Assessment] = LRUCache(_CACHE_SIZE)
         self._lock = ModelLock()
         combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
@@ -168,7 +168,7 @@ class BuiltinJudge:
         reading = read_instruction(exhibit.instruction)
         outputs = [data for data in (exhibit.left, exhibit.right) if data is not None]
         try:
-            assessed = [self._seen(exhibit, reading, output) for output in outputs]
+            assessed = [self._assessment(exhibit, reading, output) for output in outputs]
         except InvalidImage as error:
             return Verdict(status=Status.INVALID_IMAGE, error=str(error))
         shared = self._shared(exhibit, reading)
@@ -177,7 +177,7 @@ class BuiltinJudge:
         return self._pairwise(assessed[0], assessed[1], shared)
 
     @cachedmethod(attrgetter("_assessments"), key=_key, lock=attrgetter("_lock"))
-    def _seen(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
+    def _assessment(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
         """Assess each output once; all its battles share the assessment."""
         picture = decode(output)
         if exhibit.sources:
@@ -187,24 +187,29 @@ class BuiltinJudge:
     def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
         cannot = list(_BLIND)
         if reading.unread:
-            cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_TOLD])
+            cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_MOST_LETTERS])
         if not exhibit.sources:
             cannot.append("there is no source: only quality, named colours and quoted words were judged")
         if len(exhibit.sources) > 1 or exhibit.references:
             cannot.append("looked at the first source only; other sources and references were not used")
-        asked: list[JsonValue] = [
+        edits: list[JsonValue] = [
             {"kind": e.kind.value, "target": e.target, "value": e.value, "clause": e.clause} for e in reading.edits
         ]
-        return {"asked": asked, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
+        return {"asked": edits, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
 
-    def _pointwise(self, seen: Assessment, shared: JsonDict) -> Verdict:
-        reasons: JsonDict = {**shared, **seen.evidence, "initial": seen.score.initial, "caps": list(seen.score.caps)}
+    def _pointwise(self, assessment: Assessment, shared: JsonDict) -> Verdict:
+        reasons: JsonDict = {
+            **shared,
+            **assessment.evidence,
+            "initial": assessment.score.initial,
+            "caps": list(assessment.score.caps),
+        }
         return Verdict(
             status=Status.OK,
-            score=seen.score.score,
-            scores=seen.score.dimensions,
-            success=seen.score.success and not seen.not_done,
-            confidence=seen.confidence,
+            score=assessment.score.score,
+            scores=assessment.score.dimensions,
+            success=assessment.score.success and not assessment.not_done,
+            confidence=assessment.confidence,
             reasons=reasons,
             raw=json.dumps(reasons, sort_keys=True),
             model=f"builtin-{VERSION}",
@@ -216,11 +221,10 @@ class BuiltinJudge:
         if direct is not None and direct.comparable:
             gap = self._apart(left, right) + direct.points
         gap = round(gap, 6)
-        margin = self.settings.margin
-        outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+        outcome = Outcome.TIE if abs(gap) <= self.settings.margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
         scores = {"left.score": left.score.score, "right.score": right.score.score}
-        for side, seen in (("left", left), ("right", right)):
-            scores |= {f"{side}.{name}": value for name, value in seen.score.dimensions.items()}
+        for side, assessment in (("left", left), ("right", right)):
+            scores |= {f"{side}.{name}": value for name, value in assessment.score.dimensions.items()}
         reasons: JsonDict = {**shared, "gap": gap, "left": left.evidence, "right": right.evidence}
         if direct is not None:
             reasons["direct"] = direct.evidence
@@ -255,7 +259,7 @@ class BuiltinJudge:
         evidence: JsonDict = {
             "facts": as_evidence(facts),
             "checks": [_check_entry(check) for check in checks],
-            "kept": _kept(reading, dimensions.semantic > self.settings.success_threshold),
+            "kept": _keep_findings(reading, dimensions.semantic > self.settings.success_threshold),
             "injection": _flags(lines),
         }
         trust = mean(c.trust for c in checks) if checks else 0.1
@@ -270,8 +274,8 @@ class BuiltinJudge:
         if not (reading.about_text or self.settings.ocr == "always" or may_hold_text(difference)):
             return None
         lines = read_lines(output)
-        wanted = [edit.text for edit in reading.edits if edit.text]
-        if difference.regions and any(text_match(text, lines) < 1.0 for text in wanted):
+        texts = [edit.text for edit in reading.edits if edit.text]
+        if difference.regions and any(text_match(text, lines) < 1.0 for text in texts):
             lines = (*lines, *read_lines(output, _around(difference.regions)))
         return lines
 

@@ -26,8 +26,8 @@ def wanted_text(edit: Edit) -> tuple[str, float]:
     if edit.kind is EditKind.COLOUR and edit.colours:
         return f"a photo of {edit.colours[0]} {edit.target}".strip(), 1.0
     if edit.value:
-        named = f"{edit.value} {edit.target}" if edit.kind is EditKind.MATERIAL else edit.value
-        return f"a photo of {named}".strip(), 1.0
+        description = f"{edit.value} {edit.target}" if edit.kind is EditKind.MATERIAL else edit.value
+        return f"a photo of {description}".strip(), 1.0
     return edit.clause, 1.0
 
 

@@ -66,11 +66,11 @@ def compare_changes(left: Change, right: Change) -> ChangeComparison:
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     far_a, far_b = np.linalg.norm(a, axis=2), np.linalg.norm(b, axis=2)
     turn = (a * b).sum(axis=2) / np.maximum(far_a * far_b, 1e-6)
-    both = (far_a > _FLOOR) & (far_b > _FLOOR) & (turn > _SAME_WAY)
-    if not both.any():
+    common = (far_a > _FLOOR) & (far_b > _FLOOR) & (turn > _SAME_WAY)
+    if not common.any():
         return ChangeComparison(0.0, 0.0, 0.0, float(far_a.mean() - far_b.mean()))
-    contained = [float((far[both] ** 2).sum() / (far**2).sum()) for far in (far_a, far_b)]
-    rest = ~both
-    besides = float(far_a[rest].mean() - far_b[rest].mean()) if rest.any() else 0.0
-    strength = float(np.median(np.log(far_a[both]) - np.log(far_b[both])))
-    return ChangeComparison(max(contained), float(both.mean()), strength, besides)
+    contained = [float((far[common] ** 2).sum() / (far**2).sum()) for far in (far_a, far_b)]
+    elsewhere = ~common
+    besides = float(far_a[elsewhere].mean() - far_b[elsewhere].mean()) if elsewhere.any() else 0.0
+    strength = float(np.median(np.log(far_a[common]) - np.log(far_b[common])))
+    return ChangeComparison(max(contained), float(common.mean()), strength, besides)

@@ -76,8 +76,8 @@ def change_contrast(before: Floats, change: Floats) -> float:
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
     """All evidence about the objects that the edit names, by question."""
-    alike = {} if scene.likeness is None else likeness_gains(edit, scene.difference, scene.likeness)
-    return {**_pixel_evidence(edit, scene), **_detector_evidence(edit, scene), **alike}
+    gains = {} if scene.likeness is None else likeness_gains(edit, scene.difference, scene.likeness)
+    return {**_pixel_evidence(edit, scene), **_detector_evidence(edit, scene), **gains}
 
 
 def _pixel_evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
@@ -117,12 +117,12 @@ def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> Rul
     """The check, with its odds shifted by the evidence about the objects that the edit names."""
     if check.done <= _HARDLY:
         return check
-    seen = _evidence(edit, scene)
-    if not seen:
+    findings = _evidence(edit, scene)
+    if not findings:
         return check
-    shift = math.fsum(_odds(value, _CURVES[name]) for name, value in seen.items())
+    shift = math.fsum(_odds(value, _CURVES[name]) for name, value in findings.items())
     done = min(check.done, _CEILING)
     odds = done / (1.0 - done) * math.exp(shift)
-    evidence: JsonDict = {**check.evidence, "things": {name: round(value, 3) for name, value in seen.items()}}
+    evidence: JsonDict = {**check.evidence, "things": {name: round(value, 3) for name, value in findings.items()}}
     chance = odds / (1.0 + odds)
     return replace(check, done=max(chance, check.done) if shift > 0 else chance, evidence=evidence)

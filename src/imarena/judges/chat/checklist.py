@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex
+from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex, validation_problem
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
@@ -40,7 +40,7 @@ class Checklist(Noun):
     intercept: float = 0.0
 
     @model_validator(mode="after")
-    def _known(self) -> "Checklist":
+    def _check_ids(self) -> "Checklist":
         ids = [question.id for question in self.questions]
         if len(set(ids)) != len(ids):
             raise ValueError("two questions have the same id")
@@ -75,8 +75,12 @@ def read_checklist(path: str) -> Checklist:
         raise UserError(f"There is no checklist {path}.", hint="Give the path of a YAML file of questions.")
     try:
         return Checklist.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, ValidationError) as error:
+    except yaml.YAMLError as error:
         raise UserError(f"The checklist {file.name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+    except ValidationError as error:
+        problem = validation_problem(error, Checklist)
+        hint = f"{problem.hint} See docs/guide/judges.md.".strip()
+        raise UserError(f"The checklist {file.name} is not valid: {problem.text}.", hint=hint) from error
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:

@@ -52,15 +52,19 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 def read_passes(replies: Mapping[str, str], passes: int) -> Verdict:
     """Average all passes into one verdict. Raises `Unreadable` if any pass is unreadable."""
-    read = [
+    verdicts = [
         read_viescore(replies[pass_name("semantic", number)], replies[pass_name("quality", number)], highest=HIGHEST)
         for number in range(passes)
     ]
-    scores = [verdict.score for verdict in read if verdict.score is not None]
-    each: list[JsonValue] = list(scores)
+    scores = [verdict.score for verdict in verdicts if verdict.score is not None]
+    pass_scores: list[JsonValue] = list(scores)
     return Verdict(
         status=Status.OK,
         score=fmean(scores),
-        scores={name: fmean(verdict.scores[name] for verdict in read) for name in read[0].scores},
-        reasons={"passes": each, "semantic": read[0].reasons["semantic"], "quality": read[0].reasons["quality"]},
+        scores={name: fmean(verdict.scores[name] for verdict in verdicts) for name in verdicts[0].scores},
+        reasons={
+            "passes": pass_scores,
+            "semantic": verdicts[0].reasons["semantic"],
+            "quality": verdicts[0].reasons["quality"],
+        },
     )

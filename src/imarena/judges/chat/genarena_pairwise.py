@@ -69,9 +69,9 @@ def read_pair(text: str, *, ties: bool = False) -> Verdict:
     """
     choice = read_choice(text, ties=ties)
     scores: dict[str, float] = {}
-    stated = field(choice.fields, "score") if choice.fields else stated_score(text, LOWEST, HIGHEST)
-    if stated is not None:
-        score = read_number(stated, LOWEST, HIGHEST, "score", whole=True)
+    number = field(choice.fields, "score") if choice.fields else stated_score(text, LOWEST, HIGHEST)
+    if number is not None:
+        score = read_number(number, LOWEST, HIGHEST, "score", whole=True)
         if choice.outcome is Outcome.TIE and score not in UNSURE:
             raise Unreadable(f"the score {score:g} contradicts the tie")
         check_score_agrees(score, choice.outcome, LOWEST, HIGHEST)

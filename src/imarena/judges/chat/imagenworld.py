@@ -32,13 +32,13 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     With `objects=true` the judge also sees the expected-object list: a different prompt, so separate judgments.
     """
     own_options = dict(options)
-    listed = own_options.pop("objects", False)
-    if not isinstance(listed, bool):
-        raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
+    objects_shown = own_options.pop("objects", False)
+    if not isinstance(objects_shown, bool):
+        raise UserError(f"objects is {objects_shown!r}.", hint="Write objects=true or objects=false.")
     settings = read_judge_options(PromptSettings, own_options, "imagenworld")
     return ChatJudge(
         kind="imagenworld",
-        prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},
+        prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if objects_shown else "imagenworld"))},
         read=lambda replies: read_four_scores(replies["rate"]),
         chat=need_chat(chat, "imagenworld"),
         settings=settings,
@@ -52,8 +52,7 @@ def rescale_rating(rating: float) -> float:
 
 def read_four_scores(text: str) -> Verdict:
     """Read a reply as four scores on 0 to 1 and their mean; `reasons` keeps the 1-to-5 marks. Raises `Unreadable`."""
-    fields = read_object(text)
-    ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
+    ratings = read_marks(read_object(text), CRITERIA, LOWEST, HIGHEST, whole=True)
     scores = {name: rescale_rating(rating) for name, rating in ratings.items()}
     marks: dict[str, JsonValue] = dict(ratings)
     return Verdict(
@@ -81,11 +80,11 @@ def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudg
 
 def read_objects(text: str) -> tuple[ExpectedObject, ...]:
     """Read a reply as a list without repeats. Raises `Unreadable` for none, more than ten, or one without a name."""
-    listed = field(read_object(text), "objects")
-    if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_OBJECTS:
+    entries = field(read_object(text), "objects")
+    if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_OBJECTS:
         raise Unreadable(f"the reply does not list 1 to {MAX_OBJECTS} objects")
     objects: dict[str, ExpectedObject] = {}
-    for entry in listed:
+    for entry in entries:
         expected = _expected(entry)
         if objects.setdefault(expected.name.casefold(), expected).present is not expected.present:
             raise Unreadable(f"'{expected.name}' is listed both as present and as removed")

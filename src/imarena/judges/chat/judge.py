@@ -116,8 +116,8 @@ class ChatJudge:
         )
         for name, answer in answers.items():
             if answer.status is not Status.OK:
-                where = f"{name}: " if len(questions) > 1 else ""
-                return replace(asked_verdict, status=answer.status, error=f"{where}{answer.error}")
+                prefix = f"{name}: " if len(questions) > 1 else ""
+                return replace(asked_verdict, status=answer.status, error=f"{prefix}{answer.error}")
         verdict = self.reread(raw)
         return replace(
             verdict,
@@ -150,8 +150,10 @@ class ChatJudge:
             texts = unpack_replies(reply.raw, names) if len(names) > 1 else {}
         except Unreadable:
             return {}
-        kept = {name: text for name, text in texts.items() if name in reply.answered and self._is_readable(name, text)}
-        return kept if len(kept) < len(names) else {}
+        readable = {
+            name: text for name, text in texts.items() if name in reply.answered and self._is_readable(name, text)
+        }
+        return readable if len(readable) < len(names) else {}
 
     def _is_readable(self, name: str, text: str) -> bool:
         try:
@@ -224,8 +226,8 @@ def _total(usages: list[Usage]) -> Usage:
     """The total usage of several calls. The latency is the longest one, because the calls run at once."""
 
     def added(values: list[int | None]) -> int | None:
-        known = [value for value in values if value is not None]
-        return sum(known) if known else None
+        numbers = [value for value in values if value is not None]
+        return sum(numbers) if numbers else None
 
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     latencies = [usage.latency_s for usage in usages if usage.latency_s is not None]

@@ -10,7 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name
+from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name, validation_problem
 from imarena.core.records import JsonDict, Noun
 
 ImageSlot = Literal["source", "reference", "left", "right"]
@@ -66,7 +66,7 @@ class Prompt(Noun):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Prompt":
-        shown = {part.image for part in self.user if part.image is not None}
+        slots = {part.image for part in self.user if part.image is not None}
         text = self.system + "".join(part.text for part in self.user)
         if self.input.instruction != ("{instruction}" in text):
             raise ValueError("{instruction} has to stand in the prompt exactly when the input asks for it")
@@ -74,9 +74,9 @@ class Prompt(Noun):
             raise ValueError("the instruction is not ours and never stands in the system message")
         if "{expected_objects}" in self.system:
             raise ValueError("the expected objects are not ours and never stand in the system message")
-        if self.input.left != ("left" in shown) or self.input.right != ("right" in shown):
+        if self.input.left != ("left" in slots) or self.input.right != ("right" in slots):
             raise ValueError("the prompt shows other candidates than its input asks for")
-        if self.input.sources[0] > 0 and "source" not in shown:
+        if self.input.sources[0] > 0 and "source" not in slots:
             raise ValueError("the prompt asks for a source and does not show it")
         if self.output.get("type") != "object":
             raise ValueError("the reply has to be a JSON object")
@@ -152,8 +152,12 @@ def read_prompt(text: str, name: str) -> Prompt:
     """Parse and validate a prompt file; an error names the place of the mistake."""
     try:
         return Prompt.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+    except yaml.YAMLError as error:
         raise UserError(f"The prompt file {name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+    except ValidationError as error:
+        problem = validation_problem(error, Prompt)
+        hint = f"{problem.hint} See docs/guide/judges.md.".strip()
+        raise UserError(f"The prompt file {name} is not valid: {problem.text}.", hint=hint) from error
 
 
 # ---------------------------------------------------------------- rendering
@@ -185,12 +189,11 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
         if part.image is None:
             parts.append(fill(part.text))
             continue
-        shown = slot_pictures(exhibit, part.image)
-        for number, picture in enumerate(shown, start=1):
-            counted = f" {number} of {len(shown)}" if len(shown) > 1 else ""
+        pictures = slot_pictures(exhibit, part.image)
+        for number, picture in enumerate(pictures, start=1):
+            counted = f" {number} of {len(pictures)}" if len(pictures) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
-    system = f"{fill(prompt.system)}\n\n{injection_guard()}"
-    return RenderedPrompt(system, tuple(parts), prompt.output)
+    return RenderedPrompt(f"{fill(prompt.system)}\n\n{injection_guard()}", tuple(parts), prompt.output)
 
 
 def slot_pictures(exhibit: Exhibit, slot: ImageSlot) -> tuple[bytes, ...]:
@@ -216,9 +219,9 @@ def check_exhibit(prompt: Prompt, exhibit: Exhibit) -> None:
     ):
         low, high = bounds
         if have < low or (high is not None and have > high):
-            wanted = f"{low} to {high}" if high is not None else f"{low} or more"
+            needs = f"{low} to {high}" if high is not None else f"{low} or more"
             raise UserError(
-                f"{prompt.prompt_id} needs {wanted} {name} images and got {have}.",
+                f"{prompt.prompt_id} needs {needs} {name} images and got {have}.",
                 hint="Choose a judge for this kind of item: see docs/guide/judges.md.",
             )
 

@@ -41,8 +41,8 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 def read_scales(text: str) -> Verdict:
     """Read a reply as scores on 1 to 5. Raises `Unreadable`, also if a scale has two different values."""
     fields = find_object(text)
-    stated = _lines(answer_part(text)) if fields is None else {n: field(fields, n) for n in (*CRITERIA, "final")}
-    values = {name: value for name, value in stated.items() if value is not None}
+    marks = _lines(answer_part(text)) if fields is None else {n: field(fields, n) for n in (*CRITERIA, "final")}
+    values = {name: value for name, value in marks.items() if value is not None}
     if "final" in values and not any(name in values for name in CRITERIA):
         final = read_number(values["final"], LOWEST, HIGHEST, "final")
         return Verdict(Status.OK, score=final, scores={"final": final})

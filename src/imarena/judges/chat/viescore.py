@@ -80,10 +80,10 @@ def viescore_overall(sc: float, pq: float) -> float:
 def _scores(text: str, names: tuple[str, ...], highest: float) -> tuple[dict[str, float], JsonValue]:
     """Sub-scores by name: from separate fields, or from a list under `score` in the prompt's order, as in VIEScore."""
     fields = read_object(text)
-    listed = field(fields, "score", "scores")
+    marks = field(fields, "score", "scores")
     reason = reasons_text(field(fields, "reasons", "reasoning", "reason"))
-    if isinstance(listed, list):
-        if len(listed) != len(names):
-            raise Unreadable(f"the reply gives {len(listed)} scores, not {len(names)}")
-        fields = dict(zip(names, listed, strict=True))
+    if isinstance(marks, list):
+        if len(marks) != len(names):
+            raise Unreadable(f"the reply gives {len(marks)} scores, not {len(names)}")
+        fields = dict(zip(names, marks, strict=True))
     return read_marks(fields, names, 0, highest), reason

@@ -115,7 +115,7 @@ def read_head(lines: list[str], document: JsonValue, masks: Masks) -> Head:
 def _weights(document: JsonValue, lines: int, switches: int) -> tuple[list[float], float, bool]:
     """Return coefficients, intercept, and whether the first coefficient is that of the alignment."""
     if isinstance(document, list):
-        coefficients, intercept, wanted = _numbers(document, "weights"), 0.0, lines
+        coefficients, intercept, expected = _numbers(document, "weights"), 0.0, lines
         coefficients = [value / max(1, lines) for value in coefficients]
     else:
         fields = document if isinstance(document, dict) else {}
@@ -123,11 +123,11 @@ def _weights(document: JsonValue, lines: int, switches: int) -> tuple[list[float
             _numbers(fields.get("coef"), "coef"),
             _numbers(fields.get("intercept"), "intercept")[0],
         )
-        wanted = lines - switches
-    alignment = isinstance(document, dict) and len(coefficients) == wanted + 1
-    if not lines or len(coefficients) != wanted + alignment:
+        expected = lines - switches
+    alignment = isinstance(document, dict) and len(coefficients) == expected + 1
+    if not lines or len(coefficients) != expected + alignment:
         raise UserError(
-            f"{lines} questions, {switches} of which only switch others off, need {wanted} weights, and one more for "
+            f"{lines} questions, {switches} of which only switch others off, need {expected} weights, and one more for "
             f"the alignment; the file has {len(coefficients)}.",
             hint="Give the two files of one release, and `masks` where the questions are not the published selection.",
         )
@@ -139,9 +139,9 @@ def read_reward(replies: Mapping[str, str], head: Head, *, ask_alignment: bool) 
     verdict = read_answers(replies, head.checklist)
     if not ask_alignment:
         return verdict
-    shown = 1.0 if read_yes_no(replies[ALIGNMENT], ALIGNMENT) else 0.0
-    score = (verdict.score or 0.0) + head.alignment * shown
-    return replace(verdict, score=score, scores={ALIGNMENT: shown, **verdict.scores})
+    alignment = 1.0 if read_yes_no(replies[ALIGNMENT], ALIGNMENT) else 0.0
+    score = (verdict.score or 0.0) + head.alignment * alignment
+    return replace(verdict, score=score, scores={ALIGNMENT: alignment, **verdict.scores})
 
 
 def _name(index: int) -> str:
@@ -159,8 +159,10 @@ def _prompt(question: str) -> Prompt:
 
 
 def _check_masks(lines: list[str], switches: dict[int, set[int]]) -> None:
-    named = {*switches, *(index for indices in switches.values() for index in indices)}
-    if any(not 0 <= index < len(lines) for index in named) or any(set(switches) & off for off in switches.values()):
+    indices_used = {*switches, *(index for indices in switches.values() for index in indices)}
+    if any(not 0 <= index < len(lines) for index in indices_used) or any(
+        set(switches) & off for off in switches.values()
+    ):
         raise UserError(
             f"The masks name questions that are not among the {len(lines)} of the file, or switch a switch off.",
             hint='Count from 0: --option \'masks={"0": [22, 23], "1": [25]}\'.',

@@ -45,8 +45,8 @@ class ContentConsistency:
 
 
 def _mean(halves: list[float | None]) -> float | None:
-    known = [half for half in halves if half is not None]
-    return sum(known) / len(known) if known else None
+    values = [half for half in halves if half is not None]
+    return sum(values) / len(values) if values else None
 
 
 def content_consistency(
@@ -61,12 +61,12 @@ def content_consistency(
     for name in turn.unchanged:
         boxes = base_boxes(kit, plan, name, base)
         pairs = [_compare(kit, base, now, {"box": list(box)}, [box], inside=True) for box in boxes]
-        alike = [likeness for likeness, _ in pairs if likeness is not None]
-        if not alike:
+        likenesses = [likeness for likeness, _ in pairs if likeness is not None]
+        if not likenesses:
             not_found.append(name)
             continue
-        by_object[name] = float(np.mean(alike))
-        l1.append(float(np.mean([same for _, same in pairs if same is not None])))
+        by_object[name] = float(np.mean(likenesses))
+        l1.append(float(np.mean([closeness for _, closeness in pairs if closeness is not None])))
     return ContentConsistency(
         background[0],
         float(np.mean(list(by_object.values()))) if by_object else None,
@@ -80,18 +80,18 @@ def content_consistency(
 
 def base_boxes(kit: Kit, plan: ObjectPlan, name: str, base: EncodedImage) -> list[ShareBox]:
     """The boxes of an object in the base image: the plan's if it has any, else the detector's."""
-    return plan_boxes(kit, plan, name) or [one.box for one in find_boxes(kit, base, name, None) or ()]
+    return plan_boxes(kit, plan, name) or [detection.box for detection in find_boxes(kit, base, name, None) or ()]
 
 
 def _background(
     kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> tuple[float | None, float | None]:
     """Compare the images outside the boxes of all objects found in the base image or in this one."""
-    names = dict.fromkeys([*(one.name for one in plan.objects), *objects_so_far(plan, at)])
+    names = dict.fromkeys([*(entry.name for entry in plan.objects), *objects_so_far(plan, at)])
     boxes: list[ShareBox] = []
     for name in names:
         boxes += base_boxes(kit, plan, name, base)
-        boxes += [one.box for one in find_boxes(kit, now, name, None) or ()]
+        boxes += [detection.box for detection in find_boxes(kit, now, name, None) or ()]
     boxes = sorted(set(boxes))
     return _compare(kit, base, now, {"without": [list(box) for box in boxes]}, boxes, inside=False)
 
@@ -113,14 +113,14 @@ def _compare(
         left, right = base.pixels, scale_to(now.pixels, base.pixels)
         if inside:
             left, right = cut(left, boxes[0], kit), cut(right, boxes[0], kit)
-            shown, l1 = 1.0, _l1(left, right, None)
+            share, l1 = 1.0, _l1(left, right, None)
         else:
             covered = cover_mask(left, boxes)
-            shown, l1 = 1.0 - float(covered.mean()), _l1(left, right, ~covered)
+            share, l1 = 1.0 - float(covered.mean()), _l1(left, right, ~covered)
             left, right = _covered(left, covered), _covered(right, covered)
-            if shown < _LEAST_BACKGROUND:
+            if share < _LEAST_BACKGROUND:
                 return {"likeness": None, "l1": None}
-        likeness = tool.likeness(shrink_pixels(left, _SIDE), shrink_pixels(right, _SIDE), shown)
+        likeness = tool.likeness(shrink_pixels(left, _SIDE), shrink_pixels(right, _SIDE), share)
         return {
             "likeness": None if likeness is None else round(likeness, 6),
             "l1": None if l1 is None else round(l1, 6),
@@ -155,7 +155,7 @@ def _covered(pixels: Pixels, covered: "np.ndarray[tuple[int, int], np.dtype[np.b
     return out
 
 
-def _l1(left: Pixels, right: Pixels, shown: "np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None") -> float | None:
+def _l1(left: Pixels, right: Pixels, mask: "np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None") -> float | None:
     distance = np.abs(left.astype(np.int16) - right.astype(np.int16))
-    seen = distance if shown is None else distance[shown]
-    return None if seen.size == 0 else 1.0 - float(seen.mean()) / 255.0
+    distances = distance if mask is None else distance[mask]
+    return None if distances.size == 0 else 1.0 - float(distances.mean()) / 255.0

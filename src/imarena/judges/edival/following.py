@@ -60,17 +60,21 @@ def find_boxes(
         height, width = image.pixels.shape[:2]
         sides = (width, height, width, height)
         return [
-            [[round(end / side, 5) for end, side in zip(one.box, sides, strict=True)], one.label, round(one.score, 4)]
-            for one in finder.search(image.pixels, phrase)
+            [
+                [round(end / side, 5) for end, side in zip(detection.box, sides, strict=True)],
+                detection.label,
+                round(detection.score, 4),
+            ]
+            for detection in finder.search(image.pixels, phrase)
         ]
 
     by = MeasuredBy(finder.name, finder.version, BOXES)
     stored = kit.ledger.measure(by, image, params, lambda: {"shares": search()})
-    found = [Detection((box[0], box[1], box[2], box[3]), label, score) for box, label, score in stored["shares"]]
+    detections = [Detection((box[0], box[1], box[2], box[3]), label, score) for box, label, score in stored["shares"]]
     threshold = settings.threshold if settings.threshold is not None else finder.thresholds.for_type(edit_type)
     threshold = threshold if above is None else min(above, threshold)
-    kept = rules.filter_boxes(finder.chosen(found, phrase), threshold, settings.largest_side)
-    return tuple(sorted(kept, key=lambda one: -one.score))
+    boxes = rules.filter_boxes(finder.chosen(detections, phrase), threshold, settings.largest_side)
+    return tuple(sorted(boxes, key=lambda detection: -detection.score))
 
 
 async def follow_edit(
@@ -117,34 +121,35 @@ def count_objects(
     return counted, len(_apart(counted, weak)) - len(counted)
 
 
-def _apart(kept: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[Detection, ...]:
-    """The boxes in `kept`, plus those of `more` in other places."""
-    for one in more:
-        if all(common_share(one.box, other.box) < 0.5 for other in kept):
-            kept = (*kept, one)
-    return kept
+def _apart(boxes: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[Detection, ...]:
+    """The boxes in `boxes`, plus those of `more` in other places."""
+    for extra in more:
+        if all(common_share(extra.box, other.box) < 0.5 for other in boxes):
+            boxes = (*boxes, extra)
+    return boxes
 
 
 def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: float = LIKE) -> tuple[Detection, ...]:
     """Find an object of the plan in another image by its look in the base image."""
-    found: list[Detection] = []
+    detections: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
     for box in plan_boxes(kit, plan, name)[:1]:
-        shown = [round(end, 4) for end in box]
-        params: dict[str, Any] = {"box": shown}
+        params: dict[str, Any] = {"box": [round(end, 4) for end in box]}
 
         def search(box: ShareBox = box) -> dict[str, Any]:
             return {
-                "shares": [[list(one), name, like] for one, like in find_same_look(kit.base.pixels, box, image.pixels)]
+                "shares": [
+                    [list(place), name, like] for place, like in find_same_look(kit.base.pixels, box, image.pixels)
+                ]
             }
 
         stored = kit.ledger.measure(by, image, params, search, kit.base)
-        found += [
+        detections += [
             Detection((at[0], at[1], at[2], at[3]), label, like)
             for at, label, like in stored["shares"]
             if like >= least
         ]
-    return tuple(found)
+    return tuple(detections)
 
 
 def _excused(kit: Kit, decision: Decision) -> Decision:
@@ -206,11 +211,11 @@ async def _attribute(
     name = turn.object or ""
     box, before_box = crop_box(kit, plan, turn, before, after)
     if turn.type == "color_alter":
-        wanted = turn.color or ""
-        question = YesNoQuestion("color", f"Is the {name} {wanted}?", wanted, box, before_box=before_box)
+        value = turn.color or ""
+        question = YesNoQuestion("color", f"Is the {name} {value}?", value, box, before_box=before_box)
     else:
-        wanted = turn.material or ""
-        question = YesNoQuestion("material", f"Is the {name} made of {wanted}?", wanted, box, before_box=before_box)
+        value = turn.material or ""
+        question = YesNoQuestion("material", f"Is the {name} made of {value}?", value, box, before_box=before_box)
     return rules.answer_decision(await _ask(kit, question, before, after))
 
 
@@ -224,15 +229,15 @@ async def _background(
     kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> Decision:
     """Algorithm 11. Tools that only look at pixels also get the objects' boxes, to know the background."""
-    others: list[ShareBox] = []
+    object_boxes: list[ShareBox] = []
     if kit.tools.answerer.compares:
-        for name in turn.all_objects or tuple(one.name for one in plan.objects):
+        for name in turn.all_objects or tuple(entry.name for entry in plan.objects):
             for image in (before, after):
-                others += [one.box for one in find_boxes(kit, image, name, turn.type) or ()]
-        others += [box for one in plan.objects for box in plan_boxes(kit, plan, one.name)]
-    wanted = turn.background or ""
+                object_boxes += [detection.box for detection in find_boxes(kit, image, name, turn.type) or ()]
+        object_boxes += [box for entry in plan.objects for box in plan_boxes(kit, plan, entry.name)]
+    scene = turn.background or ""
     question = YesNoQuestion(
-        "background", f"Does the background show {wanted}?", wanted, others=tuple(dict.fromkeys(others))
+        "background", f"Does the background show {scene}?", scene, others=tuple(dict.fromkeys(object_boxes))
     )
     return rules.answer_decision(await _ask(kit, question, before, after))
 
@@ -259,7 +264,7 @@ def crop_box(
 
 def plan_boxes(kit: Kit, plan: ObjectPlan, name: str) -> list[ShareBox]:
     """The plan's boxes of an object, as shares of the base image's sides."""
-    boxes = [box for one in plan.objects if one.name == name for box in one.boxes]
+    boxes = [box for entry in plan.objects if entry.name == name for box in entry.boxes]
     if not boxes:
         return []
     height, width = kit.base.pixels.shape[:2]
@@ -293,4 +298,4 @@ async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[Te
         rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
         evidence = kit.ledger.note(evidence, {"lines": rows})
     stored: Any = evidence.value
-    return tuple(TextLine(str(text), float(sure), tuple(where)) for text, sure, where in stored["lines"])
+    return tuple(TextLine(str(text), float(sure), tuple(corners)) for text, sure, corners in stored["lines"])

@@ -112,21 +112,21 @@ class EdiValJudge:
             reasons |= followed.reasons
             score, success, why = followed.score, followed.success, followed.why
         if dimension in ("overall", "consistency"):
-            found = content_consistency(kit, planned.plan, planned.turn, images[0], output)
-            scores |= _named(
+            content = content_consistency(kit, planned.plan, planned.turn, images[0], output)
+            scores |= _without_none(
                 {
-                    "consistency": found.score, "background": found.background, "objects": found.objects,
-                    "l1": found.l1, "background_l1": found.background_l1, "objects_l1": found.objects_l1,
+                    "consistency": content.score, "background": content.background, "objects": content.objects,
+                    "l1": content.l1, "background_l1": content.background_l1, "objects_l1": content.objects_l1,
                 }
             )  # fmt: skip
-            not_found: list[JsonValue] = list(found.not_found)
-            reasons |= {"not_found": not_found, "resized": found.resized}
-            missing = "" if found.score is not None else "There is no background and no unchanged object to compare."
+            not_found: list[JsonValue] = list(content.not_found)
+            reasons |= {"not_found": not_found, "resized": content.resized}
+            missing = "" if content.score is not None else "There is no background and no unchanged object to compare."
             if dimension == "consistency":
-                score, why = found.score, missing
+                score, why = content.score, missing
             else:
                 why = why or missing
-                score = None if why or success is None else float(np.sqrt(float(success) * (found.score or 0.0)))
+                score = None if why or success is None else float(np.sqrt(float(success) * (content.score or 0.0)))
         if dimension == "quality":
             scores |= await _quality(kit, images[0], output)
             score = scores["quality"]
@@ -153,8 +153,8 @@ async def _edits(
     turns: list[tuple[ObjectTurn, EncodedImage, EncodedImage]]
     steps = planned.plan.turns[: planned.turn + 1]
     if planned.mode is Mode.MULTI_TURN:
-        shown = [*images, output]
-        turns = [(step, shown[at], shown[at + 1]) for at, step in enumerate(steps)]
+        states = [*images, output]
+        turns = [(step, states[at], states[at + 1]) for at, step in enumerate(steps)]
     elif planned.mode is Mode.COMPLEX:
         turns = [(step, images[0], output) for step in steps]
     else:
@@ -166,7 +166,7 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
     """Score the turn's own edit (complex mode: the share of its edits that passed), and whether all edits passed."""
     passed = [edit.decision.passed for edit in edits]
     success = False if False in passed else (None if None in passed else True)
-    listed: list[Any] = [
+    edit_reasons: list[Any] = [
         {
             "type": edit.turn.type, "passed": edit.decision.passed, "reason": edit.decision.reason,
             **({"replace_rules": edit.replace_rules} if edit.replace_rules else {}),
@@ -176,16 +176,16 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
     marginal = passed[-1]
     score = None if marginal is None else float(marginal)
     if planned.mode is Mode.COMPLEX:
-        score = None if None in passed else float(np.mean([bool(one) for one in passed]))
+        score = None if None in passed else float(np.mean([bool(result) for result in passed]))
     undecided = [edit for edit in edits if not edit.decision.decided]
     why = "" if not undecided else f"{undecided[0].turn.type}: {undecided[0].decision.reason}"
-    scores = _named(
+    scores = _without_none(
         {
             "instruction_following": None if marginal is None else float(marginal),
             "image_success": None if success is None else float(success),
         }
     )
-    return _Followed(score, success, scores, {"edits": listed}, why)
+    return _Followed(score, success, scores, {"edits": edit_reasons}, why)
 
 
 async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
@@ -224,7 +224,7 @@ def _luminance(pixels: Pixels) -> JsonDict:
     return {"luminance_mean": round(mean, 4), **quantiles}
 
 
-def _named(figures: Mapping[str, float | None]) -> dict[str, float]:
+def _without_none(figures: Mapping[str, float | None]) -> dict[str, float]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 

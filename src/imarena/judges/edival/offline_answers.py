@@ -43,35 +43,35 @@ class ColourAnswers:
         return None
 
 
-def _named(colour: str) -> int | None:
+def _colour_index(colour: str) -> int | None:
     words = [word for word in colour.lower().replace("-", " ").split() if word in lexicon().colours]
     return BASIC_COLOURS.index(basic_colour(words[-1])) if words else None
 
 
 def _recoloured(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
-    wanted = _named(question.value)
-    if wanted is None or question.box is None:
+    colour = _colour_index(question.value)
+    if colour is None or question.box is None:
         return None
-    now = _share(_part(after, question.box), wanted)
-    then = _share(_part(before, question.before_box or question.box), wanted)
+    now = _share(_crop(after, question.box), colour)
+    then = _share(_crop(before, question.before_box or question.box), colour)
     return now >= _COLOUR_SHARE and now - then >= _COLOUR_GAIN
 
 
-def _part(pixels: Pixels, box: ShareBox) -> Pixels:
+def _crop(pixels: Pixels, box: ShareBox) -> Pixels:
     height, width = pixels.shape[:2]
     left, top = int(box[0] * width), int(box[1] * height)
     right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
     return pixels[top:bottom, left:right]
 
 
-def _share(part: Pixels, wanted: int) -> float:
+def _share(part: Pixels, colour: int) -> float:
     """The share of the middle of an image part that has the colour."""
     names = basic_names(np.asarray(shrink_pixels(part, _SIDE), np.float32) / np.float32(255))
     height, width = names.shape
     rows = (np.arange(height)[:, None] + 0.5) / height - 0.5
     columns = (np.arange(width)[None, :] + 0.5) / width - 0.5
     inside = rows**2 + columns**2 <= _MIDDLE**2
-    return float((names[inside] == wanted).mean()) if inside.any() else 0.0
+    return float((names[inside] == colour).mean()) if inside.any() else 0.0
 
 
 def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
@@ -87,9 +87,9 @@ def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> b
     if not _other_place(now, then, behind):
         return False
     names = basic_names(now / np.float32(255))[behind]
-    wanted = _named(question.value)
-    if wanted is not None:
-        return float((names == wanted).mean()) >= _CHANGED_SHARE
+    colour = _colour_index(question.value)
+    if colour is not None:
+        return float((names == colour).mean()) >= _CHANGED_SHARE
     for word in question.value.lower().split():
         if word in _LOOKS:
             fitting = [BASIC_COLOURS.index(colour) for colour in _LOOKS[word]]

@@ -38,18 +38,23 @@ class Tolerances:
     down: float = 0.0
 
 
-def filter_boxes(found: Sequence[Detection], threshold: float, largest_side: float | None) -> tuple[Detection, ...]:
+def filter_boxes(
+    detections: Sequence[Detection], threshold: float, largest_side: float | None
+) -> tuple[Detection, ...]:
     """Keep boxes above the threshold, unless both sides exceed `largest_side`: such a box covers the whole image.
 
     The boxes are shares of the image's sides.
     """
     return tuple(
-        one
-        for one in found
-        if one.score > threshold
+        detection
+        for detection in detections
+        if detection.score > threshold
         and (
             largest_side is None
-            or not (one.box[2] - one.box[0] > largest_side and one.box[3] - one.box[1] > largest_side)
+            or not (
+                detection.box[2] - detection.box[0] > largest_side
+                and detection.box[3] - detection.box[1] > largest_side
+            )
         )
     )
 
@@ -63,8 +68,8 @@ def overlap(first: Detection, second: Detection) -> float:
     return common / together if together > 0 else 0.0
 
 
-def _area(one: Detection) -> float:
-    return (one.box[2] - one.box[0]) * (one.box[3] - one.box[1])
+def _area(detection: Detection) -> float:
+    return (detection.box[2] - detection.box[0]) * (detection.box[3] - detection.box[1])
 
 
 def subject_replace(before_old: FoundBoxes, after_new: FoundBoxes) -> Decision:
@@ -130,7 +135,7 @@ def subject_add(
         return Decision(None, "object_unknown_to_detector")
     if position is None:
         return Decision(True, "new_object_found")
-    return _placed(after, reference or (), position, tolerances or Tolerances())
+    return _compare_centres(after, reference or (), position, tolerances or Tolerances())
 
 
 def position_change(
@@ -149,10 +154,10 @@ def position_change(
         return Decision(None, "object_unknown_to_detector")
     if len(after) > len(before):
         return Decision(False, "more_objects_than_before")
-    return _placed(after, reference, position, tolerances or Tolerances())
+    return _compare_centres(after, reference, position, tolerances or Tolerances())
 
 
-def _placed(
+def _compare_centres(
     moved: Sequence[Detection], reference: Sequence[Detection], position: PositionName, tolerances: Tolerances
 ) -> Decision:
     """Compare the centres of the best box of each."""
@@ -166,12 +171,12 @@ def _placed(
     return Decision(right, "in_position" if right else "not_in_position")
 
 
-def _surest(found: Sequence[Detection]) -> Detection:
-    return max(found, key=lambda one: one.score)
+def _surest(detections: Sequence[Detection]) -> Detection:
+    return max(detections, key=lambda detection: detection.score)
 
 
-def _centre(one: Detection) -> tuple[float, float]:
-    return (one.box[0] + one.box[2]) / 2, (one.box[1] + one.box[3]) / 2
+def _centre(detection: Detection) -> tuple[float, float]:
+    return (detection.box[0] + detection.box[2]) / 2, (detection.box[1] + detection.box[3]) / 2
 
 
 def count_change(after: FoundBoxes, count: int, perhaps: int = 0) -> Decision:
@@ -193,11 +198,11 @@ def answer_decision(answer: bool | None) -> Decision:
     return Decision(answer, "answered_yes" if answer else "answered_no")
 
 
-def text_change(lines: Sequence[TextLine] | None, wanted: str, similarity: float = 1.0) -> Decision:
+def text_change(lines: Sequence[TextLine] | None, text: str, similarity: float = 1.0) -> Decision:
     """Algorithm 10: the requested text is legible, ignoring case, punctuation and spaces."""
     if lines is None:
         return Decision(None, "text_not_read")
-    reads = text_match(wanted, lines) >= similarity
+    reads = text_match(text, lines) >= similarity
     return Decision(reads, "text_read" if reads else "text_not_found")
 
 

@@ -35,15 +35,15 @@ def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[Sha
     if right - left < 8 or bottom - top < 8:
         return []
     part = small[top:bottom, left:right]
-    found: list[tuple[ShareBox, float]] = []
+    matches: list[tuple[ShareBox, float]] = []
     for scale in _SCALES:
         size = round(part.shape[1] * scale), round(part.shape[0] * scale)
         if min(size) < 8 or size[0] >= now.shape[1] or size[1] >= now.shape[0]:
             continue
         template = cv2.resize(part, size, interpolation=cv2.INTER_AREA)
         match = cv2.matchTemplate(now, template, cv2.TM_CCOEFF_NORMED, mask=_ellipse(size))
-        found += _peaks(np.nan_to_num(match, nan=0.0, posinf=0.0, neginf=0.0), size, now)
-    return _apart(sorted(found, key=lambda one: -one[1]))[:_MOST]
+        matches += _peaks(np.nan_to_num(match, nan=0.0, posinf=0.0, neginf=0.0), size, now)
+    return _apart(sorted(matches, key=lambda match: -match[1]))[:_MOST]
 
 
 def _ellipse(size: tuple[int, int]) -> NDArray[np.float32]:
@@ -64,17 +64,17 @@ def _peaks(match: NDArray[np.float32], size: tuple[int, int], image: Pixels) -> 
     ]
 
 
-def _apart(found: list[tuple[ShareBox, float]]) -> list[tuple[ShareBox, float]]:
+def _apart(matches: list[tuple[ShareBox, float]]) -> list[tuple[ShareBox, float]]:
     """Keep only the best of overlapping places."""
-    kept: list[tuple[ShareBox, float]] = []
-    for box, like in found:
-        if all(common_share(box, other) < 0.3 for other, _ in kept):
-            kept.append((box, like))
-    return kept
+    distinct: list[tuple[ShareBox, float]] = []
+    for box, like in matches:
+        if all(common_share(box, other) < 0.3 for other, _ in distinct):
+            distinct.append((box, like))
+    return distinct
 
 
 def common_share(box: ShareBox, other: ShareBox) -> float:
     """The common area as a share of the smaller box."""
     across, down = min(box[2], other[2]) - max(box[0], other[0]), min(box[3], other[3]) - max(box[1], other[1])
-    areas = [(one[2] - one[0]) * (one[3] - one[1]) for one in (box, other)]
+    areas = [(rectangle[2] - rectangle[0]) * (rectangle[3] - rectangle[1]) for rectangle in (box, other)]
     return max(0.0, across) * max(0.0, down) / min(areas)

@@ -188,8 +188,8 @@ class KindFinder:
 
     def chosen(self, found: Sequence[Detection], phrase: str) -> Sequence[Detection]:
         kinds = default_phrases()
-        wanted = {kinds[at] for at in kinds_in_phrase(phrase)}
-        return [one for one in found if one.label in wanted]
+        labels = {kinds[at] for at in kinds_in_phrase(phrase)}
+        return [detection for detection in found if detection.label in labels]
 
 
 @dataclass(frozen=True)
@@ -302,10 +302,10 @@ _NONE = "none"
 _WITHOUT_TORCH = {*_OFFLINE.values(), "colour-layout", VLM}
 
 
-def tool_name(role: str, asked: str, *, chat: bool) -> str:
+def tool_name(role: str, setting: str, *, chat: bool) -> str:
     """The tool for a role: the given one; for `auto`, the paper's if it is installed, else the offline one."""
-    if asked != AUTO:
-        return asked
+    if setting != AUTO:
+        return setting
     if role in ("answers", "reader"):
         return VLM if chat else _OFFLINE[role]
     name, weights = _PAPER[role]
@@ -350,8 +350,8 @@ def find_meter(name: str) -> QualityMeter:
     raise _unknown("quality", name, QUALITIES)
 
 
-def _unknown(role: str, name: str, known: Sequence[str]) -> UnknownName:
-    return UnknownName(f"There is no tool called '{name}' for {role}.", hint=suggestion(name, list(known)))
+def _unknown(role: str, name: str, choices: Sequence[str]) -> UnknownName:
+    return UnknownName(f"There is no tool called '{name}' for {role}.", hint=suggestion(name, list(choices)))
 
 
 def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
@@ -362,10 +362,10 @@ def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
     return settings.model_copy(update=names)
 
 
-def _also(asked: str, quality: str, *, chat: bool) -> list[str]:
+def _also(setting: str, quality: str, *, chat: bool) -> list[str]:
     """The names of the additional quality measures."""
-    if asked != AUTO:
-        names = [name.strip() for name in asked.split(",") if name.strip() not in ("", _NONE)]
+    if setting != AUTO:
+        names = [name.strip() for name in setting.split(",") if name.strip() not in ("", _NONE)]
     else:
         names = list(HEAD_NAMES) if _is_installed(QUALITY_HEADS) else []
         names += [VLM] if chat else []

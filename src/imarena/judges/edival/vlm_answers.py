@@ -52,19 +52,19 @@ class VlmAnswers:
 
     async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
         """The first yes or no in the reply. For a replacement, the model sees both images."""
-        shown: list[str | bytes] = []
+        context: list[str | bytes] = []
         if question.kind == "replaced":
-            shown += ["The image before the edit:", png(before, None), "The image after the edit:"]
-        parts = (*shown, png(after, question.box), f"{question.text} Answer with one word: yes or no.")
+            context += ["The image before the edit:", png(before, None), "The image after the edit:"]
+        parts = (*context, png(after, question.box), f"{question.text} Answer with one word: yes or no.")
         answer = _YES_NO.search(await _ask(self.chat, parts))
         return None if answer is None else answer.group(1).lower() == "yes"
 
     async def read(self, pixels: Pixels, box: ShareBox | None) -> Sequence[TextLine]:
         """Read the text of the image, or of a part of it, as one line."""
         reply = await _ask(self.chat, (png(pixels, box), READ))
-        found = re.search(r"\{.*\}", reply, re.DOTALL)
+        match = re.search(r"\{.*\}", reply, re.DOTALL)
         try:
-            text = str(json.loads(found.group(0))["text"]) if found else reply
+            text = str(json.loads(match.group(0))["text"]) if match else reply
         except (ValueError, KeyError, TypeError):
             text = reply
         return (TextLine(text.strip(), 1.0, box or (0.0, 0.0, 1.0, 1.0)),) if text.strip() else ()
@@ -75,7 +75,7 @@ def vlm_meter(chat: Chat, model: str) -> QualityMeter:
 
     async def measure(pixels: Pixels) -> float:
         reply = await _ask(chat, (png(pixels, None), QUALITY_QUESTION))
-        numbers = [float(found) for found in _NUMBER.findall(reply.replace("/100", ""))]
+        numbers = [float(digits) for digits in _NUMBER.findall(reply.replace("/100", ""))]
         if len(numbers) != 1 or numbers[0] > 100:
             raise QuestionFailed(Status.UNPARSABLE, f"The reply is no number from 0 to 100: {reply[:80]!r}.", Usage())
         return numbers[0]

@@ -18,7 +18,7 @@ from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, clip_embedder, model_folder, model_label, weights_sha256
 
 _FEATURE = "The judge 'builtin-clip'"
-_KEPT = 512
+_CACHE_SIZE = 512
 """Number of cached features; all outputs of an item share those of the source and the text."""
 
 
@@ -44,14 +44,14 @@ class BuiltinClipJudge(BuiltinJudge):
     @property
     def params(self) -> JsonDict:
         """The settings, with the hash of the weights instead of their path, and without the device."""
-        shown = {k: v for k, v in self.settings.model_dump(mode="json").items() if k not in ("model", "device")}
-        return {**shown, "weights_sha256": weights_sha256(self._folder)}
+        settings = {k: v for k, v in self.settings.model_dump(mode="json").items() if k not in ("model", "device")}
+        return {**settings, "weights_sha256": weights_sha256(self._folder)}
 
     @cached_property
     def _features(self) -> Callable[[str | tuple[bytes, int, int]], NDArray[np.float32]]:
         embed = clip_embedder(self._folder, self._device, _FEATURE)
 
-        @lru_cache(maxsize=_KEPT)
+        @lru_cache(maxsize=_CACHE_SIZE)
         def features(content: str | tuple[bytes, int, int]) -> NDArray[np.float32]:
             if isinstance(content, str):
                 return embed(content)

@@ -74,12 +74,12 @@ class ClipDirectionJudge:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
         with self._lock:
             moved = self._embed(images[1]) - self._embed(images[0])
-            wanted = self._embed(after) - self._embed(before)
-        lengths = float(np.linalg.norm(moved)), float(np.linalg.norm(wanted))
+            direction = self._embed(after) - self._embed(before)
+        lengths = float(np.linalg.norm(moved)), float(np.linalg.norm(direction))
         if min(lengths) < _LEAST:
-            what = "The features of the image" if lengths[0] < _LEAST else "The features of the words"
-            return Verdict(Status.REFUSED, error=f"{what} are the same before and after the edit: no direction.")
-        cosine = float(moved @ wanted) / (lengths[0] * lengths[1])
+            subject = "The features of the image" if lengths[0] < _LEAST else "The features of the words"
+            return Verdict(Status.REFUSED, error=f"{subject} are the same before and after the edit: no direction.")
+        cosine = float(moved @ direction) / (lengths[0] * lengths[1])
         captions: JsonDict = {"before": before, "after": after}
         return Verdict(Status.OK, score=cosine, reasons=captions, model=model_label(self.folder))
 
@@ -97,8 +97,8 @@ def edit_captions(turns: Sequence[ObjectTurn]) -> tuple[str, str]:
 def _captions(turn: ObjectTurn) -> tuple[str, str]:
     thing, new, scene = turn.object or "scene", turn.new_object or "", "a photo"
     if turn.type == "subject_add":
-        where = f" {_side(turn)} the {turn.reference}" if turn.reference and turn.position else ""
-        return scene, f"{scene} with a {new}{where}"
+        place = f" {_side(turn)} the {turn.reference}" if turn.reference and turn.position else ""
+        return scene, f"{scene} with a {new}{place}"
     if turn.type == "subject_remove":
         return f"{scene} with a {thing}", scene
     if turn.type == "subject_replace":

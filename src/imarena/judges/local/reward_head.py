@@ -99,9 +99,9 @@ class RewardJudge:
         return await asyncio.to_thread(self._score, exhibit)
 
     def _score(self, exhibit: Exhibit) -> Verdict:
-        shown = [*exhibit.sources[:1], exhibit.left] if self.kind == "editreward" else [exhibit.left]
+        images = [*exhibit.sources[:1], exhibit.left] if self.kind == "editreward" else [exhibit.left]
         try:
-            pictures = [decode(data) for data in shown]
+            pictures = [decode(data) for data in images]
         except InvalidImage as error:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
         with self._lock:
@@ -153,8 +153,8 @@ class RewardModel:
     def _position(self, ids: Any) -> int:
         if not self._token:
             return -1
-        wanted = self._processor.tokenizer.convert_tokens_to_ids(self._token)
-        positions = (ids == wanted).nonzero().flatten().tolist()
+        token_id = self._processor.tokenizer.convert_tokens_to_ids(self._token)
+        positions = (ids == token_id).nonzero().flatten().tolist()
         if len(positions) != 1:
             raise UserError(
                 f"The question contains the token '{self._token}' {len(positions)} times, not once.",

@@ -102,11 +102,11 @@ def read_marks(
     On a scale to 1000, small marks with fractions (such as 0.85) are rejected: they are on another scale.
     """
     inner = field(fields, "scores", "score", "ratings")
-    wanted = tuple(names)
-    if isinstance(inner, dict) and all(field(fields, name) is None for name in wanted):
+    expected = tuple(names)
+    if isinstance(inner, dict) and all(field(fields, name) is None for name in expected):
         fields = inner
     numbers = {}
-    for name in wanted:
+    for name in expected:
         value = field(fields, name)
         value = field(value, "score", "value", "rating") if isinstance(value, dict) else value
         numbers[name] = read_number(value, low, high, name, whole=whole)
@@ -117,8 +117,8 @@ def read_marks(
 
 def stated_score(text: str, low: float, high: float) -> float | None:
     """The score that a reply without JSON states ('Score: 5'); None if there is none, several, or one out of range."""
-    stated = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
-    number = _as_number(stated.pop(), low, high) if len(stated) == 1 else None
+    scores = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
+    number = _as_number(scores.pop(), low, high) if len(scores) == 1 else None
     return number if number is not None and low <= number <= high else None
 
 
@@ -150,7 +150,7 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
     """
     located = locate(text)
     if located is None:
-        outcome, fields = _stated(answer_part(text)), {}
+        outcome, fields = _read_plain(answer_part(text)), {}
     else:
         fields = located.fields
         outcome = _named_in(fields)
@@ -174,17 +174,17 @@ def _check_prose(outcome: Outcome, before: str, after: str = "", marked: list[Ou
 
     Earlier claims before the answer are part of the reasoning: 'B is better here. ... A is better.'
     """
-    others = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
-    if any(other is not outcome for other in others):
+    claimed = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
+    if any(other is not outcome for other in claimed):
         raise Unreadable("the reply names two different winners")
 
 
 def _named_in(fields: JsonDict) -> Outcome:
-    named = {name: value for name in WINNER_FIELDS if (value := field(fields, name)) is not None}
-    if not named:
+    winners = {name: value for name in WINNER_FIELDS if (value := field(fields, name)) is not None}
+    if not winners:
         raise Unreadable("the reply names no winner")
     outcomes = set()
-    for name, value in named.items():
+    for name, value in winners.items():
         outcome = side_named(value) if isinstance(value, str) else None
         if outcome is None:
             status = Status.REFUSED if isinstance(value, str) and is_refusal(value) else Status.UNPARSABLE
@@ -195,11 +195,11 @@ def _named_in(fields: JsonDict) -> Outcome:
     return outcomes.pop()
 
 
-def _stated(answer: str) -> Outcome:
+def _read_plain(answer: str) -> Outcome:
     """Read a plain reply: only a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
-    whole = side_named(answer) if "\n" not in answer else None
-    if whole is not None:
-        return whole
+    side = side_named(answer) if "\n" not in answer else None
+    if side is not None:
+        return side
     outcomes, vague, begins, ends = marked_statements(answer)
     if len(set(outcomes)) == 1 and not vague:
         _check_prose(outcomes[0], answer[:begins], answer[ends:])
@@ -229,8 +229,7 @@ def read_object(text: str) -> JsonDict:
 
 def is_refusal(text: str) -> bool:
     """Does the text start with a phrase that declines to answer?"""
-    opening = normalise_phrase(text[:400])
-    return opening.startswith(word_table().refusals)
+    return normalise_phrase(text[:400]).startswith(word_table().refusals)
 
 
 def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:

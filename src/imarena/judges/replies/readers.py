@@ -35,7 +35,7 @@ class ReplyReaders:
 
     def _find(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
         recorded = {name: value for name, value in judgment.params.items() if name not in (ORDERS_PARAM, PROMPTS)}
-        asked = judgment.params.get(PROMPTS)
+        questions = judgment.params.get(PROMPTS)
         kind = judgment.judge.partition("/")[0]
         why = f"no judge of the kind '{kind}' is known here; name it in imarena.toml or install its plug-in"
         for name, extra in self._tables(kind):
@@ -48,7 +48,7 @@ class ReplyReaders:
             except ImarenaError as error:
                 why = f"its reader cannot be made: {first_line(error)}"
                 continue
-            reader, reason = _fits(judge, judgment.judge, recorded, asked)
+            reader, reason = _fits(judge, judgment.judge, recorded, questions)
             if reader is not None:
                 return reader, ""
             why = reason or why
@@ -61,8 +61,8 @@ class ReplyReaders:
             yield name, {}
             if self.options:
                 yield name, self.options
-        for called, table in self.settings.judges.items():
-            name = str(table.get("kind", called))
+        for table_name, table in self.settings.judges.items():
+            name = str(table.get("kind", table_name))
             if name in names:
                 yield name, {key: table[key] for key in table if key not in ("kind", "endpoint") and _is_option(key)}
 
@@ -79,7 +79,7 @@ def _is_option(name: str) -> bool:
     return not name.endswith(("prompt", "_sha256")) and name != "checklist"
 
 
-def _fits(judge: Judge, name: str, recorded: JsonDict, asked: Any) -> tuple[ReplyReader | None, str]:
+def _fits(judge: Judge, name: str, recorded: JsonDict, recorded_questions: Any) -> tuple[ReplyReader | None, str]:
     """The judge's reader if its name, parameters and questions match the judgment; else None and the reason."""
     reader = judge.traits.reader
     if judge.name != name or reader is None:
@@ -89,12 +89,16 @@ def _fits(judge: Judge, name: str, recorded: JsonDict, asked: Any) -> tuple[Repl
     if other:
         return None, f"the judge that can be made here has another {', '.join(other)}"
     questions = params.get(PROMPTS)
-    if isinstance(asked, dict) and isinstance(questions, dict) and set(asked) != set(questions):
-        return None, f"it was asked {_listed(asked)}; this version's reader knows {_listed(questions)}"
+    if (
+        isinstance(recorded_questions, dict)
+        and isinstance(questions, dict)
+        and set(recorded_questions) != set(questions)
+    ):
+        return None, f"it was asked {_names(recorded_questions)}; this version's reader knows {_names(questions)}"
     return reader, ""
 
 
-def _listed(questions: JsonDict) -> str:
+def _names(questions: JsonDict) -> str:
     names = sorted(questions)
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 

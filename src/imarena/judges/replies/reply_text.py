@@ -89,10 +89,10 @@ def locate(text: str) -> LocatedObject | None:
     answer = answer_part(text)
     objects, comments = _objects(answer), ""
     if not objects.values and len(answer) <= _MAX_REPAIRED and ("{" in answer or "｛" in answer):
-        for repaired, taken in _repairs(answer):
+        for repaired, removed_comments in _repairs(answer):
             again = _objects(repaired)
             if again.values and not again.broken:
-                answer, objects, comments = repaired, again, taken
+                answer, objects, comments = repaired, again, removed_comments
                 break
     if objects.broken:
         raise Unreadable("the reply holds JSON that is broken or cut off")

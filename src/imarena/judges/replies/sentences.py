@@ -27,11 +27,11 @@ def winner_in_prose(answer: str) -> Outcome | None:
     sentences = [part.strip() for part in _ENDS.split(answer) if part.strip(" \t*_#>-")]
     if not sentences:
         return None
-    named = [_winner(sentence) for sentence in sentences]
-    last = named[-1]
-    others = zip(sentences[:-1], named[:-1], strict=True)
+    winners = [_winner(sentence) for sentence in sentences]
+    last = winners[-1]
+    earlier = zip(sentences[:-1], winners[:-1], strict=True)
     if last is None or any(
-        side is not last if side else _praise().search(normalise_phrase(text)) for text, side in others
+        side is not last if side else _praise().search(normalise_phrase(text)) for text, side in earlier
     ):
         return None
     return last if _surely_named(sentences[-1], ended=_ENDED.search(answer) is not None) else None

@@ -37,7 +37,7 @@ _CHOOSES = re.compile(
     r"(?:io )?(?:preferisco|scelgo)|(?:eu )?(?:prefiro|escolho)|я (?:выбираю|предпочитаю)) (?P<side_2>.+)$"
     r"|^我(?:选择|选|更喜欢|偏好)(?P<side_3>.+)$"
 )
-_NAMED = re.compile(
+_LABEL = re.compile(
     r"^(?:the |my |our |der |die |das |el |la |le |il )?(?P<key>.+?) "
     r"(?:is|should be|should have been|would be|must be|ist|es|est|è|é) (?P<side>.+)$"
     r"|^(?P<key_2>更好的|较好的|获胜者|胜者|答案|最终答案)是(?P<side_2>.+)$"
@@ -101,8 +101,7 @@ def claims(text: str, *, ties: bool = False) -> list[Outcome]:
 
 def _at_commas(text: str) -> str:
     """End a clause at every comma, except after an aspect: 'in colour, A is better' is not a claim."""
-    parts = _CLAUSE_ENDS.split(text)
-    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in parts)
+    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in _CLAUSE_ENDS.split(text))
 
 
 def _candidates(text: str) -> list[str]:
@@ -151,12 +150,12 @@ def _group(match: re.Match[str], name: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _claim(clause: str) -> Outcome | None:
-    chosen = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
-    if chosen is not None:
-        return _preferred(_group(chosen, "side"))
-    named = _NAMED.match(clause)
-    if named is not None and _group(named, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
-        return label_named(_group(named, "side"))
+    choice = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
+    if choice is not None:
+        return _preferred(_group(choice, "side"))
+    label = _LABEL.match(clause)
+    if label is not None and _group(label, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
+        return label_named(_group(label, "side"))
     clause = _BETTER_ONE.sub(r"\1", clause)
     praised = any(word in word_table().praise for word in clause.split()) or any(
         form in clause for form in word_table().praise if not form.isascii()

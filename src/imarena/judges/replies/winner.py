@@ -40,8 +40,7 @@ def _compared(text: str) -> Outcome | None:
         return None
     if match[2] == "=":
         return Outcome.TIE
-    first_wins = match[2].startswith(">")
-    return Outcome.LEFT if (match[1] == "a") == first_wins else Outcome.RIGHT
+    return Outcome.LEFT if (match[1] == "a") == match[2].startswith(">") else Outcome.RIGHT
 
 
 def _label(text: str, table: WordTable) -> Outcome | None:
@@ -57,8 +56,8 @@ def _label(text: str, table: WordTable) -> Outcome | None:
     if text in table.right:
         return Outcome.RIGHT
     for noun in table.nouns:
-        for rest in _beside(text, noun):
-            label = normalise_phrase(rest.removeprefix("is ").removeprefix("number "))
+        for label_text in _beside(text, noun):
+            label = normalise_phrase(label_text.removeprefix("is ").removeprefix("number "))
             if label in table.left or label in table.left_with_noun:
                 return Outcome.LEFT
             if label in table.right or label in table.right_with_noun:
@@ -73,9 +72,9 @@ def _beside(text: str, noun: str) -> list[str]:
     if text.startswith(noun) and (glued or text[len(noun) : len(noun) + 1] in (" ", "-", ":", "#", "(")):
         rests.append(text[len(noun) :].lstrip(" -:"))
     if text.endswith(noun) and (glued or text[-len(noun) - 1 : -len(noun)] in (" ", "-")):
-        rest = text[: -len(noun)].rstrip(" -")
-        if glued or rest != "a":  # 'a picture' can be any picture
-            rests.append(rest)
+        remainder = text[: -len(noun)].rstrip(" -")
+        if glued or remainder != "a":  # 'a picture' can be any picture
+            rests.append(remainder)
     return rests
 
 

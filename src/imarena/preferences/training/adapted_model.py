@@ -43,22 +43,22 @@ class AdaptedModel:
 
     def batch(self, examples: Sequence[TrainingExample], answers: Sequence[str] | None = None) -> TrainingBatch:
         """Examples as a batch; `answers` replace their own."""
-        written = [example.answer for example in examples] if answers is None else answers
-        return make_batch(self.processor, examples, written, token_types=takes_token_types(self.base))
+        texts = [example.answer for example in examples] if answers is None else answers
+        return make_batch(self.processor, examples, texts, token_types=takes_token_types(self.base))
 
     def loss(self, batch: TrainingBatch) -> tuple[Any, int]:
         """The mean negative log-likelihood of the answers' tokens, and the number of these tokens."""
-        scores, wanted, _ = self._scores(batch)
+        scores, targets, _ = self._scores(batch)
         torch, _ = import_torch(FEATURE)
-        return torch.nn.functional.cross_entropy(scores, wanted), len(wanted)
+        return torch.nn.functional.cross_entropy(scores, targets), len(targets)
 
     def likelihoods(self, batch: TrainingBatch) -> list[float]:
         """The log-likelihood of each row's answer."""
         torch, _ = import_torch(FEATURE)
         with torch.inference_mode():
-            scores, wanted, rows = self._scores(batch)
-            each = -torch.nn.functional.cross_entropy(scores, wanted, reduction="none")
-            sums = torch.zeros(batch.labels.shape[0], device=each.device).index_add_(0, rows, each)
+            scores, targets, rows = self._scores(batch)
+            logs = -torch.nn.functional.cross_entropy(scores, targets, reduction="none")
+            sums = torch.zeros(batch.labels.shape[0], device=logs.device).index_add_(0, rows, logs)
         return [float(value) for value in sums.tolist()]
 
     def _scores(self, batch: TrainingBatch) -> tuple[Any, Any, Any]:
@@ -72,19 +72,19 @@ class AdaptedModel:
             inputs["pixel_values"] = inputs["pixel_values"].to(self.base.dtype)
         labels = batch.labels.to(self.device)[:, 1:]
         states = self.base.model(**inputs, use_cache=False).last_hidden_state[:, :-1]
-        chosen = labels != IGNORED
-        return self.base.lm_head(states[chosen]).float(), labels[chosen], chosen.nonzero()[:, 0]
+        mask = labels != IGNORED
+        return self.base.lm_head(states[mask]).float(), labels[mask], mask.nonzero()[:, 0]
 
     def choices(self, examples: Sequence[TrainingExample], batch_size: int) -> list[str]:
         """For each example the more likely of the two answers, `A` or `B`."""
         self.model.eval()
-        chosen = []
+        letters = []
         for start in range(0, len(examples), batch_size):
             part = examples[start : start + batch_size]
             first, second = (self.likelihoods(self.batch(part, [winner_answer(letter)] * len(part)))
                              for letter in ANSWERS)  # fmt: skip
-            chosen += [ANSWERS[0] if a >= b else ANSWERS[1] for a, b in zip(first, second, strict=True)]
-        return chosen
+            letters += [ANSWERS[0] if a >= b else ANSWERS[1] for a, b in zip(first, second, strict=True)]
+        return letters
 
 
 def import_peft() -> Any:
@@ -155,8 +155,7 @@ def merge_adapter(base: str, adapter: Path, target: Path) -> None:
     model = load_pretrained(transformers.AutoModelForImageTextToText, folder, use_safetensors=True, dtype="auto")
     merged = peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
     merged.save_pretrained(str(target), safe_serialization=True)
-    sizes = _image_sizes(adapter)
-    load_qwen_chat(folder, sizes).save(target)
+    load_qwen_chat(folder, _image_sizes(adapter)).save(target)
 
 
 def _image_sizes(adapter: Path) -> tuple[int, int] | None:

@@ -30,16 +30,16 @@ def make_batch(
     """One batch, padded on the right: a causal model does not see later tokens."""
     import torch
 
-    rows, starts, shown = [], [], []
+    rows, starts, image_lists = [], [], []
     for example, answer in zip(examples, answers, strict=True):
         chat = example.chat()
         text = processor.render(chat, add_generation_prompt=True)
         images, filled = processor.images(chat_images(chat), text)
-        asked = processor.tokenizer(filled, add_special_tokens=False)["input_ids"]
+        prompt_ids = processor.tokenizer(filled, add_special_tokens=False)["input_ids"]
         reply = processor.tokenizer(answer + END, add_special_tokens=False)["input_ids"]
-        rows.append([*asked, *reply])
-        starts.append(len(asked))
-        shown.append(images)
+        rows.append([*prompt_ids, *reply])
+        starts.append(len(prompt_ids))
+        image_lists.append(images)
     longest = max(len(row) for row in rows)
     padding = processor.tokenizer.pad_token_id or 0
     ids = torch.full((len(rows), longest), padding, dtype=torch.long)
@@ -50,7 +50,7 @@ def make_batch(
         mask[at, : len(row)] = 1
         labels[at, start : len(row)] = torch.tensor(row[start:])
     inputs = {"input_ids": ids, "attention_mask": mask}
-    pictured = [images for images in shown if images]
+    pictured = [images for images in image_lists if images]
     for name in ("pixel_values", "image_grid_thw") if pictured else ():
         inputs[name] = torch.cat([images[name] for images in pictured])
     if token_types:

@@ -46,8 +46,8 @@ def save_checkpoint(
 
 def last_checkpoint(out: Path) -> Path | None:
     """The newest complete checkpoint of a run."""
-    found = sorted((out / FOLDER).glob("step-*"))
-    return found[-1] if found else None
+    folders = sorted((out / FOLDER).glob("step-*"))
+    return folders[-1] if folders else None
 
 
 def restore_checkpoint(folder: Path, parameters: Mapping[str, Any], optimizer: Any) -> dict[str, Any]:

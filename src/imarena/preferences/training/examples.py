@@ -66,11 +66,11 @@ def read_examples(path: Path) -> tuple[TrainingExample, ...]:
 
 
 def _example(values: dict[str, Any], folder: Path) -> TrainingExample:
-    *asked, answer = values["messages"]
-    if answer["role"] != "assistant" or not asked:
+    *prompt, answer = values["messages"]
+    if answer["role"] != "assistant" or not prompt:
         raise ValueError("the last message is not the assistant's")
     images = []
-    for message in asked:
+    for message in prompt:
         for part in message["content"]:
             if part["type"] == "image":
                 file = folder / part["image"]
@@ -80,7 +80,7 @@ def _example(values: dict[str, Any], folder: Path) -> TrainingExample:
     if values["winner"] not in ANSWERS:
         raise ValueError(f"the winner is {values['winner']!r}, not A or B")
     return TrainingExample(
-        messages=tuple(asked),
+        messages=tuple(prompt),
         images=tuple(images),
         answer="".join(part["text"] for part in answer["content"]),
         winner=values["winner"],

@@ -102,16 +102,16 @@ def _begin(file: Path, examples: Sequence[TrainingExample], base: str, out: Path
         "settings": settings.to_json(),
     }
     identity = sha256_hex(canonical_json({**record, "base": "", "settings": _lasting(settings)}).encode())
-    known = out / RECORD
-    if known.is_file():
-        if json.loads(known.read_text(encoding="utf-8"))["identity"] != identity:
+    target = out / RECORD
+    if target.is_file():
+        if json.loads(target.read_text(encoding="utf-8"))["identity"] != identity:
             raise UserError(
                 f"{out} holds a run with other examples, another model or other settings.",
                 hint="Repeat the same command to continue it, or give another output folder.",
             )
         return
     out.mkdir(parents=True, exist_ok=True)
-    known.write_text(json.dumps({**record, "identity": identity, "software": VERSION}, indent=2), encoding="utf-8")
+    target.write_text(json.dumps({**record, "identity": identity, "software": VERSION}, indent=2), encoding="utf-8")
 
 
 def _lasting(settings: TrainingSettings) -> dict[str, Any]:

@@ -88,21 +88,21 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong(name: str, value: object, wanted: str) -> UserError:
-    return UserError(f"The training setting {name} is {value!r}.", hint=f"Give {wanted}.")
+def _wrong(name: str, value: object, expected: str) -> UserError:
+    return UserError(f"The training setting {name} is {value!r}.", hint=f"Give {expected}.")
 
 
 def read_training_settings(file: Path | None = None, changes: Mapping[str, Any] | None = None) -> TrainingSettings:
     """The defaults, overridden by a YAML file and then by single values. An unknown name raises."""
     text = resources.files("imarena.preferences.training").joinpath("lora.yaml").read_text(encoding="utf-8")
     values = _mapping(text, "lora.yaml")
-    known = {field.name for field in fields(TrainingSettings)}
+    names = {field.name for field in fields(TrainingSettings)}
     table = {} if file is None else _mapping(_text_of(file), str(file))
     for name, value in [*table.items(), *(changes or {}).items()]:
-        if name not in known:
+        if name not in names:
             from imarena.core import suggestion
 
-            raise UserError(f"There is no training setting called '{name}'.", hint=suggestion(name, sorted(known)))
+            raise UserError(f"There is no training setting called '{name}'.", hint=suggestion(name, sorted(names)))
         values[name] = value
     targets = values["targets"]
     return TrainingSettings(**{**values, "targets": tuple(targets) if isinstance(targets, list) else ()})

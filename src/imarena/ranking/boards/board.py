@@ -60,17 +60,16 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings, groups=groups,
     )  # fmt: skip
     if intervals.empty:  # identical rounds show nothing, not even that a rank is certain
-        kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
-        result = replace(result, draws=None, covariance=None, notices=kept)
+        notices = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
+        result = replace(result, draws=None, covariance=None, notices=notices)
     ratings, draws = result.ratings, result.draws
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
-    rank_low, rank_high = intervals.rank_low, intervals.rank_high
-    if above is not None:
-        rank_low, rank_high = widened_ranks((rank_low, rank_high), above, swept, groups)
+    ends = intervals.rank_low, intervals.rank_high
+    rank_low, rank_high = ends if above is None else widened_ranks(ends, above, swept, groups)
     units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
     few = _too_few(groups, units, result.settings, options.level)
-    rank_low, rank_high = (_of_groups(ends, few, last) for ends, last in ((rank_low, False), (rank_high, True)))
+    rank_low, rank_high = (_of_groups(end, few, last) for end, last in ((rank_low, False), (rank_high, True)))
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
     rank = stability.ranks(ratings, groups)
     record: ModelTally = tally_models(battles)
@@ -166,11 +165,11 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
         or len(battles.models) * len(battles.item.names) > 10**8
     ):
         return {}
-    seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
+    has_battle = np.zeros((len(battles.models), len(battles.item.names)), bool)
     for rows in row_slices(len(battles)):
         for side in (battles.left, battles.right):
-            seen[side[rows], battles.item.of[rows]] = True
-    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "only one item")
+            has_battle[side[rows], battles.item.of[rows]] = True
+    return dict.fromkeys(np.flatnonzero(has_battle.sum(axis=1) == 1).tolist(), "only one item")
 
 
 def _details(battles: Battles, result: Result, options: Options, order: Any, groups: stability.Groups) -> JsonDict:
@@ -230,7 +229,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any, gro
             table[of[:, None] != of[None, :]] = np.nan
         details["pairs"] = {
             "models": [battles.models[i] for i in order],
-            **{k: _listed(v, order) for k, v in tables.items()},
+            **{k: _nested_lists(v, order) for k, v in tables.items()},
         }
     return details
 
@@ -261,7 +260,7 @@ def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...]
     return tuple(tuple(row) for row in np.atleast_2d(table)[np.ix_(order, order)].tolist())
 
 
-def _listed(table: FloatArray, order: Any) -> Any:
+def _nested_lists(table: FloatArray, order: Any) -> Any:
     """Nested lists in the board's order, rounded to the nine digits that are meaningful; NaN becomes None."""
     rows = np.round(table[np.ix_(order, order)], 9).tolist()
     return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
@@ -272,9 +271,9 @@ def _data_notices(battles: Battles) -> list[Notice]:
     if battles.excluded:
         notices.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
     if battles.unranked:
-        shown = [*battles.unranked[:NAMES_SHOWN]]
-        more = len(battles.unranked) - len(shown)
-        notices.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
+        names = [*battles.unranked[:NAMES_SHOWN]]
+        more = len(battles.unranked) - len(names)
+        notices.append(Notice(code="models_not_ranked", values={"models": names, "more": more}))
     return notices
 
 
@@ -320,7 +319,7 @@ def neighbours(
                 "difference": lead * per_log,
                 "probability_above": None if draws is None else _above(above, below, draws, centre),
                 "battles_met": meeting_count(battles, above, below),
-                "battles_to_separate": _needed(lead, tie_rate, ties_apart),
+                "battles_to_separate": _battles_needed(lead, tie_rate, ties_apart),
             }
         )
     return pairs
@@ -331,7 +330,7 @@ def _above(above: int, below: int, draws: FloatArray, centre: FloatArray | None)
     return float(share_above(draw_leads(0, draws[:, pair], None if centre is None else centre[pair]))[1])
 
 
-def _needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
+def _battles_needed(lead: float, tie_rate: float, ties_apart: bool) -> int | None:
     """Battles needed to separate two models; None for equal models, and if there are only ties."""
     elo = round(lead * 400 / math.log(10), 6)
     if elo == 0 or tie_rate >= 1:

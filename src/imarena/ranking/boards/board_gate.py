@@ -38,14 +38,14 @@ def check_below_rules(texts: Iterable[str]) -> None:
 
 def read_below_rules(texts: Iterable[str], models: Sequence[str]) -> list[BelowRule]:
     """Read the rules. A model's name may contain the word `below`: the split whose models are on the board counts."""
-    known = set(models)
+    on_board = set(models)
     rules = []
     for text in texts:
         splits = _splits(text)
-        rule = next((rule for rule in splits if {rule.model, rule.other} <= known), None)
+        rule = next((rule for rule in splits if {rule.model, rule.other} <= on_board), None)
         if rule is None:
-            nearest = max(splits, key=lambda split: len({split.model, split.other} & known))
-            unknown = nearest.model if nearest.model not in known else nearest.other
+            nearest = max(splits, key=lambda split: len({split.model, split.other} & on_board))
+            unknown = nearest.model if nearest.model not in on_board else nearest.other
             raise UserError(f"'{unknown}' is not on the board.", hint=suggestion(unknown, models))
         if rule.model == rule.other:
             raise UserError(f"'{text}' names one model twice.", hint=_HINT)
@@ -137,10 +137,10 @@ def _no_interval(ranking: Ranking, rule: BelowRule) -> Notice:
 
 def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
     """Why an interval below 0 is not evidence: with so few items, resampled intervals are narrower than any test's."""
-    units, needed = ranking.units_of(rule.model), units_to_differ(_level(ranking))
-    if not isinstance(units, int) or units >= needed:
+    units, minimum = ranking.units_of(rule.model), units_to_differ(_level(ranking))
+    if not isinstance(units, int) or units >= minimum:
         return None
-    values: JsonDict = {"model": rule.model, "other": rule.other, "units": units, "needed": needed}
+    values: JsonDict = {"model": rule.model, "other": rule.other, "units": units, "needed": minimum}
     return Notice(code="gate_few_units", values={**values, "cluster": ranking.settings.get("cluster", "battle")})
 
 

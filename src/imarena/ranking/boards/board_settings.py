@@ -36,8 +36,8 @@ def board_settings(
     values |= {"level": options.level, "seed": options.seed}
     settings: JsonDict = {name: value for name, value in values.items() if value is not None} | dict(written)
     left = {**_changed(options), **({} if part is None else _changed(part))}
-    known = {*settings, *unused, *NOT_IN_NUMBERS, *ELSEWHERE}
-    return settings | {name: value for name, value in left.items() if name not in known}
+    excluded_names = {*settings, *unused, *NOT_IN_NUMBERS, *ELSEWHERE}
+    return settings | {name: value for name, value in left.items() if name not in excluded_names}
 
 
 def _changed(options: Options | MethodOptions) -> dict[str, Any]:

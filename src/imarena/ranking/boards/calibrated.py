@@ -57,26 +57,26 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
     cells = counts_by_pair(battles)
     blocks = find_blocks(cells)
     notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
-    drawn = np.concatenate(draws) if draws else None
-    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded_models(cells, blocks))
+    all_draws = np.concatenate(draws) if draws else None
+    return Result(ratings, all_draws, settings, details, notices, unbounded=unbounded_models(cells, blocks))
 
 
 def _groups(
     battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], q_human: float, bands: int
 ) -> tuple[IntArray, FloatArray]:
     """(n,) band of every battle, with people's battles in the last band, and the q of each band."""
-    judged: Any = battles.judged
+    by_judge: Any = battles.judged
     # rounded, so that equal gaps share a band: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
     gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
-    if not np.isfinite(gap[judged]).all():
+    if not np.isfinite(gap[by_judge]).all():
         raise UserError("A judge's battle has no scores, so its gap is not known.", hint="Fill both scores.")
-    q_each = reliability_at(gap[judged])
-    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bands + 1)[1:-1])) if judged.any() else np.zeros(0)
-    band = np.searchsorted(edges, gap[judged], side="right")
+    q_each = reliability_at(gap[by_judge])
+    edges = np.unique(np.quantile(gap[by_judge], np.linspace(0, 1, bands + 1)[1:-1])) if by_judge.any() else np.zeros(0)
+    band = np.searchsorted(edges, gap[by_judge], side="right")
     counts = np.bincount(band, minlength=edges.size + 1)
     q = np.bincount(band, q_each, edges.size + 1) / np.maximum(counts, 1)
     group = np.full(len(battles), edges.size + 1, np.int64)
-    group[judged] = band
+    group[by_judge] = band
     return group, np.append(q, q_human)
 
 
@@ -88,8 +88,7 @@ def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
     pair_of = np.zeros((m, m), np.int64)
     left, right = np.triu_indices(m, 1)
     pair_of[left, right] = pair_of[right, left] = np.arange(left.size)
-    turned = battles.left > battles.right
-    points = np.where(turned, 1 - battles.points, battles.points)
+    points = np.where(battles.left > battles.right, 1 - battles.points, battles.points)
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     column = (pair_of[battles.left, battles.right] * groups + group) * 2
     unit = np.arange(len(battles)) if battles.item is None else battles.item.units()

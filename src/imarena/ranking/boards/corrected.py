@@ -13,11 +13,12 @@ from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import percentile_ends
+from imarena.ranking.islands import islands_of
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
-from imarena.ranking.likelihood.separation import islands_of, never_met_notices
+from imarena.ranking.likelihood.separation import never_met_notices
 from imarena.ranking.options import Options
 
 LEAST_DRAWS = 1000
@@ -43,7 +44,7 @@ def corrected_board(battles: Battles, options: Options, judge: JudgeScale | None
             "There are no votes: nothing corrects the judge.", hint="Give source: human or judge, and people's battles."
         )
     within, levels, how = _judge_view(battles, human, judge)
-    votes = _part(battles, human)
+    votes = _filter(battles, human)
     # Uneven weights are worth fewer votes (Kish 1965); counting all votes would make intervals too short.
     weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
     ballot = VoteBatch(
@@ -123,10 +124,10 @@ def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArr
             "There is no judge to correct: no battle has scores, and none is a judge's.",
             hint="Give score_left and score_right, or battles with source judge; or use --method bt.",
         )
-    m, judged = len(battles.models), ~human
+    m, by_judge = len(battles.models), ~human
     left, right = np.triu_indices(m, 1)
-    key = battles.left[judged].astype(np.int64) * m + battles.right[judged]
-    points = battles.points[judged]
+    key = battles.left[by_judge].astype(np.int64) * m + battles.right[by_judge]
+    points = battles.points[by_judge]
     table = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
     won = np.asarray(table, np.float64)
     theta = fit_calibrated(left, right, won[left, right][None, :, None], won[right, left][None, :, None], np.ones(1), m)
@@ -141,16 +142,16 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
     of = np.zeros(len(battles), np.int64) if item is None else item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
-    known = np.isfinite(values)
-    if not known.any():
+    scored = np.isfinite(values)
+    if not scored.any():
         return left, right
-    unique, unit = np.unique(keys[known], return_inverse=True)
-    mean = np.bincount(unit, values[known]) / np.bincount(unit)
+    unique, unit = np.unique(keys[scored], return_inverse=True)
+    mean = np.bincount(unit, values[scored]) / np.bincount(unit)
     sides: list[Any] = []
     for scores, models in ((left, battles.left), (right, battles.right)):
-        wanted = of * m + models
-        at = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
-        sides.append(np.where(np.isfinite(scores), scores, np.where(unique[at] == wanted, mean[at], np.nan)))
+        key = of * m + models
+        at = np.minimum(np.searchsorted(unique, key), unique.size - 1)
+        sides.append(np.where(np.isfinite(scores), scores, np.where(unique[at] == key, mean[at], np.nan)))
     return sides[0], sides[1]
 
 
@@ -160,30 +161,29 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
     of = np.arange(len(battles)) if battles.item is None else battles.item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
-    known = np.isfinite(values)
-    unique, first = np.unique(keys[known], return_index=True)
+    scored = np.isfinite(values)
+    unique, first = np.unique(keys[scored], return_index=True)
     model = unique % m
     counts = np.bincount(model, minlength=m)
-    sums = np.bincount(model, values[known][first], m)
-    overall = float(values[known].mean())
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
+    sums = np.bincount(model, values[scored][first], m)
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), float(values[scored].mean())))
 
 
-def _part(battles: Battles, kept: NDArray[np.bool_]) -> Battles:
-    if kept.all():
+def _filter(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
+    if mask.all():
         return battles
 
     def codes(column: CodedColumn | None) -> CodedColumn | None:
-        return None if column is None else column.part(kept)
+        return None if column is None else column.part(mask)
 
     def numbers(column: Any) -> Any:
-        return None if column is None else column[kept]
+        return None if column is None else column[mask]
 
     return replace(
         battles,
-        left=battles.left[kept],
-        right=battles.right[kept],
-        outcome=battles.outcome[kept],
+        left=battles.left[mask],
+        right=battles.right[mask],
+        outcome=battles.outcome[mask],
         weight=numbers(battles.weight),
         item=codes(battles.item),
         rater=codes(battles.rater),

@@ -45,14 +45,14 @@ def rank(
     from an earlier board. `options` contains all settings; arguments of this function override it. The default is
     Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
     """
-    named: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
         "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
-    chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
+    settings = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
     ranking = rank_table(
-        table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
+        table, settings, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
     )
     return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
@@ -104,8 +104,7 @@ def rank_table(
     the table's items with an output of the model. `all_votes`: see `encode_battles`.
     """
     reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
-    prepared = _prepare(table, options, reading, known_coverage)
-    return _rank_prepared(prepared, options, resume, scope)
+    return _rank_prepared(_prepare(table, options, reading, known_coverage), options, resume, scope)
 
 
 @dataclass(frozen=True)
@@ -209,8 +208,8 @@ def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
 
     kind = TABLE_KINDS["battles"]
     sided = [f"{name}_{side}" for name in covariates for side in ("left", "right")]
-    used = kind.known_text | kind.known_numbers | {*covariates, *sided}
-    return table.select([name for name in table.column_names if name in used])
+    columns = kind.known_text | kind.known_numbers | {*covariates, *sided}
+    return table.select([name for name in table.column_names if name in columns])
 
 
 def _release_memory() -> None:
@@ -230,8 +229,8 @@ def rank_by(table: Any, by: str, options: Options, reading: TableReading = AS_WR
         scope = {by: value}
         try:
             part = _trimmed(table.filter(groups.rows(value)))
-            made = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
-            board = sign_ranking(made, {"source": "table", **table_data(part)})
+            ranking = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
+            board = sign_ranking(ranking, {"source": "table", **table_data(part)})
         except UserError as error:
             board = empty_board(options.method, error, scope)
         yield board.model_copy(update={"notices": (*board.notices, *groups.notices)})

@@ -154,11 +154,11 @@ class _Centre:
 
 def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
     """If resampling shows no variation (ties only, one battle), use the model's own uncertainty instead."""
-    lacking = _lacking(base, centre, draws.var(axis=0))
-    flat = lacking > 0
+    variance = _lacking(base, centre, draws.var(axis=0))
+    flat = variance > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
-        draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
+        draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
         if (flat | centre.loose).all():  # no interval is left that comes from resampling
             notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
         notices += _from_model(flat & ~centre.loose)
@@ -199,10 +199,10 @@ def _with_sandwich(
 
     theta, beta = sandwich(base, units)
     covariance = centre.covariance(theta)
-    lacking = _lacking(base, centre, np.diag(covariance))
-    flat = lacking > 0
+    variance = _lacking(base, centre, np.diag(covariance))
+    flat = variance > 0
     if flat.any():
-        covariance = covariance + np.diag(lacking)
+        covariance = covariance + np.diag(variance)
         notices += _from_model(flat & ~centre.loose)
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -356,15 +356,15 @@ def _extras(
             )
         ]
     if setup.likelihood.has_aux:
-        key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
+        key, to_value = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
         names = setup.group.names if setup.group else ("all",)
         aux_ends: Any = (
-            None if rounds is None else present_ends(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
+            None if rounds is None else present_ends(*np.quantile(to_value(rounds.aux), ends, axis=0, method="weibull"))
         )
         details[key] = [
             {
                 "group": names[g],
-                "value": float(read(base.aux[g : g + 1])[0]),
+                "value": float(to_value(base.aux[g : g + 1])[0]),
                 "low": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][0],
                 "high": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][1],
                 "battles": float(setup.cells.counts[setup.cells.group == g].sum()),

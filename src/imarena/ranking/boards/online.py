@@ -53,8 +53,8 @@ class OnlinePlay:
     def resampled(self, rng: np.random.Generator, rounds: int) -> FloatArray:
         """Ratings (R, m) of the next rounds: each battle is played as often as its unit is drawn."""
         times: TimesArray = np.empty((rounds, self.n_units), np.uint16)
-        for drawn in times:
-            drawn[:] = np.bincount(rng.integers(0, self.n_units, self.n_units), minlength=self.n_units)
+        for row in times:
+            row[:] = np.bincount(rng.integers(0, self.n_units, self.n_units), minlength=self.n_units)
         return self.ratings(times if self.unit is None else np.ascontiguousarray(times[:, self.unit]))
 
     def __call__(self, some: RoundRange) -> FloatArray:
@@ -98,11 +98,11 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     after = state.after(battles, ratings)
     notices = [Notice(code="order_matters"), *_separate_groups(battles, after)]
     if interval == "bootstrap":
-        drawn, units = _rounds(play, cluster)
+        rounds, units = _rounds(play, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
         # rating less than the first, so rounds are closer to the start than the rating, and all of them may be on
         # one side of it. The information in a round is its distance from the median of the rounds.
-        draws = centre_draws(drawn, ratings)
+        draws = centre_draws(rounds, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
     groups: JsonDict = {"groups": [[*group] for group in after.groups]} if after.groups else {}

@@ -20,11 +20,11 @@ def pair_points(battles: Battles) -> tuple[FloatArray, FloatArray]:
     """(m, m) points of the row model against the column model (half for a tie), and how often they met."""
     cells = counts_by_pair(battles)
     left, tie, right = cells.counts.T
-    scored, met = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
+    scored, counts = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
     scored[cells.left, cells.right] = left + 0.5 * tie
     scored[cells.right, cells.left] = right + 0.5 * tie
-    met[cells.left, cells.right] = met[cells.right, cells.left] = left + tie + right
-    return scored, met
+    counts[cells.left, cells.right] = counts[cells.right, cells.left] = left + tie + right
+    return scored, counts
 
 
 def meeting_count(battles: Battles, first: int, second: int) -> float:
@@ -52,9 +52,9 @@ def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[floa
 
 def win_matrix(battles: Battles) -> FloatArray:
     """(m, m) observed share of points of the row model against the column model; NaN if they never met."""
-    scored, met = pair_points(battles)
+    scored, counts = pair_points(battles)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(met > 0, scored / met, np.nan)
+        return np.where(counts > 0, scored / counts, np.nan)
 
 
 def predicted_win_rates(theta: FloatArray) -> FloatArray:

@@ -34,8 +34,8 @@ def mid_ranks(ratings: FloatArray, groups: Groups = ()) -> FloatArray:
     table = np.atleast_2d(ratings)
     result = np.empty(table.shape)
     for group in _parts(table, groups):
-        some = table[:, group]
-        result[:, group] = 0.5 * (_ahead(some, "left") + _ahead(some, "right") + 1)
+        part = table[:, group]
+        result[:, group] = 0.5 * (_ahead(part, "left") + _ahead(part, "right") + 1)
     return result
 
 

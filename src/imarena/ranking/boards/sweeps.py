@@ -27,10 +27,10 @@ def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, i
     points = np.where(battles.left[rows] == low, battles.points[rows], 1 - battles.points[rows])
     sweeps = []
     for first, second in sorted(set(zip(low.tolist(), high.tolist(), strict=True))):
-        met = (low == first) & (high == second)
-        if (points[met] == points[met][0]).all() and points[met][0] != 0.5:
-            winner, loser = (first, second) if points[met][0] == 1 else (second, first)
-            sweeps.append((winner, loser, int(np.unique(unit[met]).size)))
+        mask = (low == first) & (high == second)
+        if (points[mask] == points[mask][0]).all() and points[mask][0] != 0.5:
+            winner, loser = (first, second) if points[mask][0] == 1 else (second, first)
+            sweeps.append((winner, loser, int(np.unique(unit[mask]).size)))
     return sweeps
 
 
@@ -54,8 +54,8 @@ def surely_above(
     the sweep. Battles on one unit count as one, since nothing shows how far they agree by chance. If a model cannot be
     separated from the one with the sweep, neither can any stronger one.
     """
-    points, met = pair_points(battles)
-    theta = _strengths(points, met)
+    points, n = pair_points(battles)
+    theta = _strengths(points, n)
     above = np.zeros(points.shape, bool)
     for winner, loser, units in clean_sweeps(battles, swept):  # by the exact interval of these two models
         above[winner, loser] = least_lead(units, level, 1) > 0 and (
@@ -71,7 +71,7 @@ def surely_above(
         few, many = 0, rivals.size  # the first `few` rivals, weakest first, are separated; from `many` on, none
         while few < many:
             middle = (few + many) // 2
-            chance = share * _log_chance(points, met, model, int(rivals[middle]), theta, won=won)
+            chance = share * _log_chance(points, n, model, int(rivals[middle]), theta, won=won)
             few, many = (middle + 1, many) if chance < math.log((1 - level) / 2) else (few, middle)
         (above if won else above.T)[model, rivals[:few]] = True
     return above
@@ -87,17 +87,17 @@ def widened_ranks(
     low, high = [*ends[0]], [*ends[1]]
     for model, won in swept.items():
         own = _group(groups, model, len(above))
-        others = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
-        open_ = np.flatnonzero(others & ~(above[model] if won else above[:, model]))
+        rivals = np.isin(np.arange(len(above)), own) & (np.arange(len(above)) != model)
+        open_ = np.flatnonzero(rivals & ~(above[model] if won else above[:, model]))
         if won:
-            high[model] = _moved(high[model], 0, at_least=1 + open_.size)
+            high[model] = _shift(high[model], 0, at_least=1 + open_.size)
         else:
-            low[model] = _moved(low[model], 0, at_most=own.size - open_.size)
+            low[model] = _shift(low[model], 0, at_most=own.size - open_.size)
         for other in open_.tolist():
             if won:
-                low[other] = _moved(low[other], -1, at_least=1)
+                low[other] = _shift(low[other], -1, at_least=1)
             else:
-                high[other] = _moved(high[other], 1, at_most=own.size)
+                high[other] = _shift(high[other], 1, at_most=own.size)
     return low, high
 
 
@@ -106,35 +106,35 @@ def _group(groups: Sequence[IntArray], model: int, models: int) -> IntArray:
     return next((group for group in groups if model in group), np.arange(models))
 
 
-def _moved(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:
+def _shift(rank: int | None, by: int, *, at_least: int = 1, at_most: int | None = None) -> int | None:
     if rank is None:
         return None
     return max(at_least, rank + by) if at_most is None else min(at_most, rank + by)
 
 
-def _log_chance(points: FloatArray, met: FloatArray, model: int, rival: int, theta: FloatArray, *, won: bool) -> float:
+def _log_chance(points: FloatArray, n: FloatArray, model: int, rival: int, theta: FloatArray, *, won: bool) -> float:
     """Log probability that the model wins (or loses) all its battles if it is as good as the rival."""
-    others = np.arange(len(points)) != model
+    all_but_model = np.arange(len(points)) != model
     joined = points.copy()
     joined[rival] += points[model]
     joined[:, rival] += points[:, model]
     joined[rival, rival] = 0
-    joined = joined[np.ix_(others, others)]
+    joined = joined[np.ix_(all_but_model, all_but_model)]
     strengths = np.empty(len(points))
-    strengths[others] = _strengths(joined, joined + joined.T, theta[others])
+    strengths[all_but_model] = _strengths(joined, joined + joined.T, theta[all_but_model])
     strengths[model] = strengths[rival]
     lead = strengths[model] - strengths if won else strengths - strengths[model]
-    return float(met[model] @ -np.logaddexp(0, -lead))
+    return float(n[model] @ -np.logaddexp(0, -lead))
 
 
-def _strengths(points: FloatArray, met: FloatArray, start: FloatArray | None = None) -> FloatArray:
+def _strengths(points: FloatArray, n: FloatArray, start: FloatArray | None = None) -> FloatArray:
     """(m,) Bradley-Terry strengths (natural log) with a very weak prior, from points and numbers of battles."""
     theta = np.zeros(len(points)) if start is None else start.copy()
     for _ in range(50):
         share = sigmoid(theta[:, None] - theta[None, :])
-        weight = met * share * (1 - share)
+        weight = n * share * (1 - share)
         curved = np.diag(weight.sum(axis=1) + _RIDGE) - weight
-        step = np.linalg.solve(curved, (points - met * share).sum(axis=1) - _RIDGE * theta)
+        step = np.linalg.solve(curved, (points - n * share).sum(axis=1) - _RIDGE * theta)
         theta += np.clip(step, -_FARTHEST, _FARTHEST)
         if np.abs(step).max() < 1e-6:
             break

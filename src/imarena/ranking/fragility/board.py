@@ -12,6 +12,7 @@ from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.fragility.removal import FittedRemovals
 from imarena.ranking.fragility.search import PassingSearch, Removal
+from imarena.ranking.islands import islands_of
 from imarena.ranking.options import Options
 
 UNITS = ("vote", "item", "rater")
@@ -42,8 +43,8 @@ class RemovedUnit:
 
     def to_json(self) -> JsonDict:
         """The unit as JSON, with its votes if they are known."""
-        known: JsonDict = {"votes": [asdict(vote) for vote in self.votes]} if self.votes else {}
-        return {"name": self.name, "count": self.count, **known}
+        votes: JsonDict = {"votes": [asdict(vote) for vote in self.votes]} if self.votes else {}
+        return {"name": self.name, "count": self.count, **votes}
 
 
 @dataclass(frozen=True)
@@ -125,16 +126,12 @@ def _check(battles: Battles, options: Options, top: int) -> None:
 
 def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
     """The models, best first, by group; only a weak prior orders models of groups that never met."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    cells, m = fits.cells, fits.cells.n_models
-    met = cells.counts.any(axis=1)
-    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(m, m))
-    _, of = connected_components(graph, directed=False)
+    cells = fits.cells
+    played = cells.counts.any(axis=1)
+    island = islands_of(cells.left[played], cells.right[played], cells.n_models)
     groups: dict[int, list[int]] = {}
     for model in np.argsort(-fits.base, kind="stable").tolist():
-        groups.setdefault(int(of[model]), []).append(model)
+        groups.setdefault(int(island[model]), []).append(model)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -187,19 +184,19 @@ def _orders(
 
 def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:
     """The removed units by name, with the most frequent first."""
-    named: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     votes: dict[str, list[RemovedVote]] = {}
-    listed = 0
+    n_listed = 0
     for kind in np.flatnonzero(removal.removed).tolist():
         number = int(removal.removed[kind])
         name = fits.units.names[kind] if fits.units.names else _vote_name(battles, fits, kind)
-        named[name] += number
-        rows = fits.units.first_rows(kind, min(number, LISTED - listed))
+        counts[name] += number
+        rows = fits.units.first_rows(kind, min(number, LISTED - n_listed))
         votes.setdefault(name, []).extend(
             RemovedVote(_name_in(battles.item, row), _name_in(battles.rater, row)) for row in rows.tolist()
         )
-        listed += rows.size
-    return tuple(RemovedUnit(name, count, tuple(votes[name])) for name, count in named.most_common(LISTED))
+        n_listed += rows.size
+    return tuple(RemovedUnit(name, count, tuple(votes[name])) for name, count in counts.most_common(LISTED))
 
 
 def _vote_name(battles: Battles, fits: FittedRemovals, kind: int) -> str:

@@ -82,10 +82,10 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     column = battles.item if by == "item" else battles.rater
     if column is None:
         return RemovalUnits(csr_matrix((0, cells.counts.size)), np.empty(0, np.int64))
-    named = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
-    used = used_codes(len(column.names), column.of[named])
-    codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[named]]
-    matrix = csr_matrix((weight[named], (row, entry[named])), shape=(codes.size, cells.counts.size))
+    rows = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
+    used = used_codes(len(column.names), column.of[rows])
+    codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[rows]]
+    matrix = csr_matrix((weight[rows], (row, entry[rows])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
     names = tuple(column.names[code] for code in codes)
     return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names)
@@ -95,12 +95,12 @@ def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
     """Votes as units: those with the same pair, outcome and weight are one kind."""
     from scipy.sparse import csr_matrix
 
-    named = battles.item is not None or battles.rater is not None
+    has_names = battles.item is not None or battles.rater is not None
     if battles.weight is None:
         counts = cells.counts.ravel().astype(np.int64)
         entries = np.flatnonzero(counts)
         available, weight = counts[entries], np.ones(entries.size)
-        kind_of = (np.cumsum(counts > 0) - 1)[cell_of(battles, cells)] if named else None
+        kind_of = (np.cumsum(counts > 0) - 1)[cell_of(battles, cells)] if has_names else None
     else:
         weights, code = np.unique(battles.weight, return_inverse=True)
         keys, kind_of, available = np.unique(
@@ -153,10 +153,10 @@ class FittedRemovals:
         """(K, 3) the battles of `counts` that remain when `change` units of each kind are removed (or restored)."""
         kinds = np.flatnonzero(change)
         if 4 * kinds.size > change.size:
-            gone = self.units.matrix.T @ change.astype(np.float64)
+            removed = self.units.matrix.T @ change.astype(np.float64)
         else:
-            gone = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
-        left = counts - np.asarray(gone, np.float64).reshape(-1, 3)
+            removed = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
+        left = counts - np.asarray(removed, np.float64).reshape(-1, 3)
         return np.asarray(np.where(left < NOTHING, 0.0, left), np.float64)
 
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
@@ -170,7 +170,7 @@ class FittedRemovals:
     def inverse(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
         """(m, m) inverse of the information; the pseudo-inverse if the data do not place all groups of models."""
         information = self.information(counts, theta)
-        if self._whole(counts):
+        if self._has_maximum(counts):
             try:
                 return _inverted(information)
             except np.linalg.LinAlgError:
@@ -187,7 +187,7 @@ class FittedRemovals:
         return self._fitted[key]
 
     def _fit(self, counts: FloatArray, start: FloatArray) -> FloatArray:
-        if not self._whole(counts):
+        if not self._has_maximum(counts):
             return self._whole_fit(counts)
         theta: FloatArray = start - start.mean()
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
@@ -219,7 +219,7 @@ class FittedRemovals:
         won = played * sigmoid(theta[left] - theta[right])
         return np.asarray(np.bincount(left, won, m) + np.bincount(right, played - won, m), np.float64)
 
-    def _whole(self, counts: FloatArray) -> bool:
+    def _has_maximum(self, counts: FloatArray) -> bool:
         """Does a maximum of the likelihood exist, so that no prior is needed to place groups of models?"""
         if not self._whole_before:
             return False
@@ -260,7 +260,7 @@ class FittedRemovals:
         level = max(float(weight.sum()), 1e-9) / m / m
         reach = self._inverse[ahead] - self._inverse[behind]
         before, slow = float(np.abs(reach).max()), FRESH
-        whole = self._whole(counts)
+        whole = self._has_maximum(counts)
         while whole:
             flow = weight * (reach[left] - reach[right])
             error = np.bincount(right, flow, m) - np.bincount(left, flow, m) - level * reach.sum()
@@ -309,8 +309,8 @@ class FittedRemovals:
         left, right = self.cells.left, self.cells.right
         reach = self._base_inverse[ahead] - self._base_inverse[behind]
         p = sigmoid(self.base[left] - self.base[right])
-        known = np.repeat(p * (1 - p) * (reach[left] - reach[right]) ** 2, 3)
-        share = np.asarray(self.units.matrix @ known) / max(float(reach[ahead] - reach[behind]), 1e-12)
+        information = np.repeat(p * (1 - p) * (reach[left] - reach[right]) ** 2, 3)
+        share = np.asarray(self.units.matrix @ information) / max(float(reach[ahead] - reach[behind]), 1e-12)
         return np.asarray(np.clip(share, 1 / max(self.units.total, 1), 1.0), np.float64)
 
     def still_ranked(self, counts: FloatArray, *models: int) -> bool:

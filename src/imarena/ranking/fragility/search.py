@@ -64,23 +64,23 @@ class PassingSearch:
 
     def estimate(self) -> float:
         """Estimated number of units needed, by first-order effects alone; inf if no unit helps."""
-        taken = self._most_helpful(self.fits.units.available, self.start.lead, self._gains(self.start))
-        return float(taken.sum()) if taken is not None else np.inf
+        units = self._most_helpful(self.fits.units.available, self.start.lead, self._gains(self.start))
+        return float(units.sum()) if units is not None else np.inf
 
     def fewest(self, limit: int) -> Removal | None:
         """The smallest removal found, of at most `limit` units, or None."""
-        found = self._approach(limit) or self._greedy(limit)
-        if found is None:
-            found = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
-        elif found.size <= BEAM_LIMIT:
-            found = self._beam(found.size - 1, BEAM) or found
-        while found is not None and found.size > 1:
-            smaller = self._smaller(found)
+        removal = self._approach(limit) or self._greedy(limit)
+        if removal is None:
+            removal = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
+        elif removal.size <= BEAM_LIMIT:
+            removal = self._beam(removal.size - 1, BEAM) or removal
+        while removal is not None and removal.size > 1:
+            smaller = self._smaller(removal)
             if smaller is None:
                 break
-            found = smaller
+            removal = smaller
         self._last_gains.clear()
-        return found
+        return removal
 
     @cached_property
     def _doubt(self) -> FloatArray:
@@ -110,31 +110,31 @@ class PassingSearch:
         self._last_gains.append((at, gains))
         return gains
 
-    def _most_helpful(self, left: IntArray, needed: float, gains: FloatArray) -> IntArray | None:
-        """How many units of each kind to take, the most helpful of `left` first, until their effects reach `needed`."""
+    def _most_helpful(self, left: IntArray, target: float, gains: FloatArray) -> IntArray | None:
+        """How many units of each kind to take, the most helpful of `left` first, until their effects reach `target`."""
         helpful = np.flatnonzero((gains > 0) & (left > 0))
         best = _best(gains, helpful, SORTED)
-        if float((gains[best] * left[best]).sum()) > needed + MARGIN:
+        if float((gains[best] * left[best]).sum()) > target + MARGIN:
             helpful = best
         order = _by_gain(gains, helpful)
         reached = np.cumsum(gains[order] * left[order])
         if order.size == 0:
             return None
-        taken = np.zeros_like(left)
-        last = int(np.searchsorted(reached, needed + MARGIN))
-        taken[order[:last]] = left[order[:last]]
+        units = np.zeros_like(left)
+        last = int(np.searchsorted(reached, target + MARGIN))
+        units[order[:last]] = left[order[:last]]
         if last < order.size:
             before = reached[last - 1] if last else 0.0
             kind = order[last]
-            more = int(np.floor((needed + MARGIN - before) / gains[kind])) + 1
-            taken[kind] = min(max(more, 1), int(left[kind]))
-        return taken
+            more = int(np.floor((target + MARGIN - before) / gains[kind])) + 1
+            units[kind] = min(max(more, 1), int(left[kind]))
+        return units
 
     def _in_all(self, at: Removal, gains: FloatArray) -> IntArray | None:
         """The most helpful of all units, by their effects on this board, until `behind` passes."""
-        used = np.flatnonzero(at.removed)
-        needed = at.lead + float((gains[used] * at.removed[used]).sum())
-        return self._most_helpful(self.fits.units.available, needed, gains)
+        kinds = np.flatnonzero(at.removed)
+        target = at.lead + float((gains[kinds] * at.removed[kinds]).sum())
+        return self._most_helpful(self.fits.units.available, target, gains)
 
     def _approach(self, limit: int) -> Removal | None:
         """Find a larger removal: choose all its units at once, fit, and choose again by their effects after the fit."""
@@ -142,8 +142,8 @@ class PassingSearch:
         best: Removal | None = None
         for _ in range(APPROACHES):
             gains = self._gains(state)
-            taken = self._in_all(state, gains)
-            size = limit + 1 if taken is None else max(int(taken.sum()), short + 1)
+            units = self._in_all(state, gains)
+            size = limit + 1 if units is None else max(int(units.sum()), short + 1)
             if size > limit if best is None else size >= best.size:
                 break
             if state is self.start and size <= FINE:
@@ -164,55 +164,55 @@ class PassingSearch:
         while not state.passed:
             gains = self._gains(state)
             left = self.fits.units.available - state.removed
-            taken = self._most_helpful(left, max(state.lead, 0.0), gains)
-            if taken is None or state.size >= limit:
+            units = self._most_helpful(left, max(state.lead, 0.0), gains)
+            if units is None or state.size >= limit:
                 return None
-            size = int(taken.sum())
+            size = int(units.sum())
             step = 1 if size <= FINE else size // 2
-            first = _first(taken, gains, min(step, limit - state.size))
+            first = _first(units, gains, min(step, limit - state.size))
             further = self._without(state.removed + first, state)
             if further is None:
                 return None
             state = further
         return state
 
-    def _smaller(self, found: Removal) -> Removal | None:
+    def _smaller(self, removal: Removal) -> Removal | None:
         """A removal with fewer units that still lets `behind` pass, or None."""
-        gains = self._gains(found)
-        taken = self._in_all(found, gains)
-        enough = found.size - 1 if taken is None else min(int(taken.sum()), found.size - 1)
+        gains = self._gains(removal)
+        units = self._in_all(removal, gains)
+        enough = removal.size - 1 if units is None else min(int(units.sum()), removal.size - 1)
         best: Removal | None = None
-        for size in sorted({enough, found.size - 1}):
+        for size in sorted({enough, removal.size - 1}):
             best = None
-            for candidate in self._candidates(found, gains, size):
+            for candidate in self._candidates(removal, gains, size):
                 if candidate.passed:
                     return candidate
                 best = candidate if best is None or candidate.lead < best.lead else best
         return None if best is None else self._swapped(best)
 
-    def _candidates(self, found: Removal, at_crossing: FloatArray, size: int) -> Iterator[Removal]:
-        """Removals of `size` units: those most helpful after `found`, and `found` without one of its units."""
-        state, gains = found, at_crossing
+    def _candidates(self, removal: Removal, at_crossing: FloatArray, size: int) -> Iterator[Removal]:
+        """Removals of `size` units: those most helpful after `removal`, and `removal` without one of its units."""
+        state, gains = removal, at_crossing
         for _ in range(3):
-            chosen = _first(self.fits.units.available, gains, size)
-            if (chosen == state.removed).all() or (state is not found and not self._may_pass(state, gains, chosen)):
+            removed = _first(self.fits.units.available, gains, size)
+            if (removed == state.removed).all() or (state is not removal and not self._may_pass(state, gains, removed)):
                 break
-            made = self._without(chosen, state)
-            if made is None:
+            candidate = self._without(removed, state)
+            if candidate is None:
                 break
-            state = made
+            state = candidate
             yield state
             gains = self._gains(state)
-        if size < found.size - 1:
+        if size < removal.size - 1:
             return
-        used = np.flatnonzero(found.removed)
-        for kind in _by_gain(-at_crossing, _best(-at_crossing, used, REACH))[:REACH]:
-            fewer = found.removed.copy()
+        kinds = np.flatnonzero(removal.removed)
+        for kind in _by_gain(-at_crossing, _best(-at_crossing, kinds, REACH))[:REACH]:
+            fewer = removal.removed.copy()
             fewer[kind] -= 1
-            if state is found or self._may_pass(found, at_crossing, fewer):
-                made = self._without(fewer, found)
-                if made is not None:
-                    yield made
+            if state is removal or self._may_pass(removal, at_crossing, fewer):
+                candidate = self._without(fewer, removal)
+                if candidate is not None:
+                    yield candidate
 
     def _may_pass(self, at: Removal, gains: FloatArray, removed: IntArray) -> bool:
         """Can `behind` be above without these units, allowing for errors of the first-order effects on this board?"""
@@ -227,9 +227,9 @@ class PassingSearch:
         for more in range(BEAM_LIMIT, 0, -1):
             better = state
             for removed in self._exchanges(state, more):
-                made = self._without(removed, state)
-                if made is not None and made.lead < better.lead - MARGIN:
-                    better = made
+                candidate = self._without(removed, state)
+                if candidate is not None and candidate.lead < better.lead - MARGIN:
+                    better = candidate
                     if better.passed:
                         return better
             if better is state:
@@ -240,34 +240,34 @@ class PassingSearch:
     def _exchanges(self, state: Removal, more: int) -> Iterator[IntArray]:
         """Removals with one unit exchanged that can lower the lead; none if `more` exchanges cannot be enough."""
         gains = self._gains(state)
-        used = np.flatnonzero(state.removed)
-        used = _by_gain(-gains, _best(-gains, used, SWAPS // REACH))[: SWAPS // REACH]
+        kinds = np.flatnonzero(state.removed)
+        kinds = _by_gain(-gains, _best(-gains, kinds, SWAPS // REACH))[: SWAPS // REACH]
         spare = np.flatnonzero(self.fits.units.available > state.removed)
         spare = _by_gain(gains, _best(gains, spare, REACH))[:REACH]
         if spare.size == 0:
             return
-        doubt = (self._doubt[used][:, None] + self._doubt[spare][None, :]) * _scale(gains)
-        lowers = gains[spare][None, :] - gains[used][:, None] + doubt
+        doubt = (self._doubt[kinds][:, None] + self._doubt[spare][None, :]) * _scale(gains)
+        lowers = gains[spare][None, :] - gains[kinds][:, None] + doubt
         if more * float(lowers.max()) < state.lead:
             return
         for row, column in np.argwhere(lowers > 0):
-            if used[row] != spare[column]:
+            if kinds[row] != spare[column]:
                 removed = state.removed.copy()
-                removed[used[row]] -= 1
+                removed[kinds[row]] -= 1
                 removed[spare[column]] += 1
                 yield removed
 
     def _beam(self, limit: int, width: int) -> Removal | None:
         """Beam search: extend the best removals of each size by one unit. It finds removals that single steps miss."""
         states = [self.start]
-        for taken in range(limit):
+        for size in range(limit):
             grown: list[Removal] = []
-            for removed, near in self._longer(states, limit - taken, width):
-                made = self._without(removed, near)
-                if made is not None and made.passed:
-                    return made
-                grown += [] if made is None else [made]
-            states = sorted(grown, key=lambda one: one.lead)[:width]
+            for removed, near in self._longer(states, limit - size, width):
+                candidate = self._without(removed, near)
+                if candidate is not None and candidate.passed:
+                    return candidate
+                grown += [] if candidate is None else [candidate]
+            states = sorted(grown, key=lambda removal: removal.lead)[:width]
             if not states:
                 return None
         return None
@@ -295,13 +295,13 @@ class PassingSearch:
         """Kinds of which one more unit, with the most helpful others, can pass within `more` units; best first."""
         left = self.fits.units.available - at.removed
         most = _first(left, gains, more)
-        used = np.flatnonzero(most)
-        if used.size == 0 or not self._may_pass(at, gains, at.removed + most):
+        taken_kinds = np.flatnonzero(most)
+        if taken_kinds.size == 0 or not self._may_pass(at, gains, at.removed + most):
             return np.empty(0, np.int64)
         kinds = _by_gain(gains, np.flatnonzero(left))[:REACH]
         hope = gains + self._doubt * _scale(gains)
-        others = float(hope[used] @ most[used]) - float(hope[_by_gain(gains, used)[-1]])
-        return np.asarray(kinds[(most[kinds] > 0) | (at.lead - others - hope[kinds] < 0)], np.int64)
+        gain = float(hope[taken_kinds] @ most[taken_kinds]) - float(hope[_by_gain(gains, taken_kinds)[-1]])
+        return np.asarray(kinds[(most[kinds] > 0) | (at.lead - gain - hope[kinds] < 0)], np.int64)
 
 
 def _scale(gains: FloatArray) -> float:
@@ -322,9 +322,9 @@ def _best(gains: FloatArray, kinds: IntArray, number: int) -> IntArray:
     return np.asarray(kinds[gains[kinds] >= least], np.int64)
 
 
-def _first(taken: IntArray, gains: FloatArray, size: int) -> IntArray:
-    """The `size` most helpful units of `taken`."""
-    order = _by_gain(gains, _best(gains, np.flatnonzero(taken), size))  # each of these kinds has at least one unit
-    kept = np.zeros_like(taken)
-    kept[order] = np.diff(np.minimum(np.cumsum(taken[order]), size), prepend=0)
-    return kept
+def _first(units: IntArray, gains: FloatArray, size: int) -> IntArray:
+    """The `size` most helpful units of `units`."""
+    order = _by_gain(gains, _best(gains, np.flatnonzero(units), size))  # each of these kinds has at least one unit
+    first = np.zeros_like(units)
+    first[order] = np.diff(np.minimum(np.cumsum(units[order]), size), prepend=0)
+    return first

@@ -40,14 +40,14 @@ def draw_boards(ballot: VoteBatch, posterior: Posterior, rounds: int, *, seed: i
         SpreadPosterior(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at])
         for part in posterior.parts
     ]
-    spread = _chosen(parts, many, rng)
-    drawn, weight = _proposed(parts, spread, rng)
-    weight += _likelihood(ballot, posterior, at, drawn)
+    spread = _spread_indices(parts, many, rng)
+    proposals, weight = _proposals(parts, spread, rng)
+    weight += _likelihood(ballot, posterior, at, proposals)
     # No draw weighs more than sqrt(n) others (Ionides 2008): if the proposals fit badly, the result is biased towards
     # them but does not depend on a single draw.
     share = softmax(weight)
-    kept = _resampled(np.minimum(share, share.size**-0.5), rounds, rng)
-    return np.asarray(drawn[kept] @ to_strengths(ballot.means[at : at + 1])[0].T)
+    rows = _resampled(np.minimum(share, share.size**-0.5), rounds, rng)
+    return np.asarray(proposals[rows] @ to_strengths(ballot.means[at : at + 1])[0].T)
 
 
 def _log_prior(spread: FloatArray) -> FloatArray:
@@ -55,13 +55,13 @@ def _log_prior(spread: FloatArray) -> FloatArray:
     return np.asarray(2 * np.log(spread) - PRIORS.claimed * spread)
 
 
-def _chosen(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
+def _spread_indices(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
     """(many,) indices into `SPREADS`, drawn by their approximate shares."""
     share = softmax(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS)))
     return _resampled(share, many, rng)
 
 
-def _proposed(
+def _proposals(
     parts: list[SpreadPosterior], spread: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n, K) and the log of prior over proposal (n,), up to a constant.
@@ -69,7 +69,7 @@ def _proposed(
     The share of a spread cancels against its prior; only its approximate evidence remains.
     """
     size = parts[0].mode.size
-    drawn, weight = np.empty((spread.size, size)), np.empty(spread.size)
+    proposals, weight = np.empty((spread.size, size)), np.empty(spread.size)
     centre = np.zeros(size)
     centre[0] = PRIORS.slope_within[0]
     for index in np.unique(spread):
@@ -77,18 +77,18 @@ def _proposed(
         root = np.linalg.cholesky(part.covariance)
         scale = np.sqrt(rng.chisquare(TAIL, (rows.size, 1)) / TAIL)
         step = rng.standard_normal((rows.size, size)) / scale
-        drawn[rows] = part.mean + step @ root.T
+        proposals[rows] = part.mean + step @ root.T
         precision = precision_of(SPREADS[index], size - 2)[0]
-        prior = 0.5 * np.log(precision).sum() - 0.5 * (drawn[rows] - centre) ** 2 @ precision
+        prior = 0.5 * np.log(precision).sum() - 0.5 * (proposals[rows] - centre) ** 2 @ precision
         tail = 0.5 * (TAIL + size) * np.log1p((step**2).sum(axis=1) / TAIL)
         weight[rows] = prior + tail + np.log(np.diag(root)).sum() - part.evidence
-    return drawn, weight
+    return proposals, weight
 
 
-def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, drawn: FloatArray) -> FloatArray:
+def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, proposals: FloatArray) -> FloatArray:
     """(n,) log likelihood of every draw, computed for a thousand votes at a time to save memory."""
     left, right = ballot.left[at], ballot.right[at]
-    total = np.zeros(len(drawn))
+    total = np.zeros(len(proposals))
     for first in range(0, left.size, CHUNK):
         rows = slice(first, first + CHUNK)
         part = VoteBatch(
@@ -98,7 +98,7 @@ def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, drawn: FloatAr
         weight = np.full(part.left.size, 1 / posterior.dispersion[at])
         if ballot.weight is not None:
             weight = weight * ballot.weight[at, rows]
-        lead = drawn @ design_of(part)[0].T
+        lead = proposals @ design_of(part)[0].T
         # log(1 + exp(x)) from vectorised functions: four times as fast as logaddexp
         total += lead @ (weight * part.points[0]) - np.maximum(lead, 0.0) @ weight
         total -= np.log(1.0 + np.exp(-np.abs(lead))) @ weight

@@ -106,15 +106,15 @@ def _centred(start: FloatArray, blocks: ModelBlocks, anchored: FloatArray) -> Fl
     return start - mean[blocks.of]
 
 
-def _subset(cells: PairCells, kept: NDArray[np.bool_]) -> PairCells:
+def _subset(cells: PairCells, mask: NDArray[np.bool_]) -> PairCells:
     return replace(
         cells,
-        left=cells.left[kept],
-        right=cells.right[kept],
-        group=cells.group[kept],
-        counts=cells.counts[kept],
-        covariates=cells.covariates[kept],
-        factor=cells.factor[kept],
+        left=cells.left[mask],
+        right=cells.right[mask],
+        group=cells.group[mask],
+        counts=cells.counts[mask],
+        covariates=cells.covariates[mask],
+        factor=cells.factor[mask],
     )
 
 

@@ -43,36 +43,36 @@ class Reliability:
 
 def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability:
     """Group the battles that share a reliability. People's is fixed at `q_human` if the source is known."""
-    known = battles.judged is not None
+    has_source = battles.judged is not None
     names: tuple[str, ...]
-    judged = battles.judged if battles.judged is not None else np.ones(len(battles), bool)
+    by_judge = battles.judged if battles.judged is not None else np.ones(len(battles), bool)
     if options.reliability == "source":
-        if not known:
+        if not has_source:
             raise UserError("Reliability by source needs a source column.", hint="Give source: human or judge.")
         names, of = ("judge",), np.zeros(len(battles), np.int32)
     elif options.reliability == "gap":
-        names, of = _gap_bins(battles, judged, options.gap_bins or GAP_BINS)
+        names, of = _gap_bins(battles, by_judge, options.gap_bins or GAP_BINS)
     else:
         if battles.rater is None:
             raise UserError("Reliability by rater needs a rater column.", hint="Or use --reliability source or gap.")
         names, of = battles.rater.names, battles.rater.of
-    hold = known and options.q_human is not None and not judged.all()
+    hold = has_source and options.q_human is not None and not by_judge.all()
     if not hold:
         return Reliability(CodedColumn(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
-    used, group = np.unique(np.where(judged, of, len(names)), return_inverse=True)
-    groups = CodedColumn(group.astype(np.int32), tuple((*names, "people")[code] for code in used))
-    return Reliability(groups, used < len(names), options.q_human or 1.0)
+    codes, group = np.unique(np.where(by_judge, of, len(names)), return_inverse=True)
+    groups = CodedColumn(group.astype(np.int32), tuple((*names, "people")[code] for code in codes))
+    return Reliability(groups, codes < len(names), options.q_human or 1.0)
 
 
 def _gap_bins(
-    battles: Battles, judged: "np.ndarray[tuple[int], np.dtype[np.bool_]]", bins: int
+    battles: Battles, by_judge: "np.ndarray[tuple[int], np.dtype[np.bool_]]", bins: int
 ) -> tuple[tuple[str, ...], "np.ndarray[tuple[int], np.dtype[np.int32]]"]:
     if battles.score_left is None or battles.score_right is None:
         raise UserError("Reliability by gap needs score_left and score_right.", hint="Or use --reliability rater.")
     gap = np.round(np.abs(battles.score_left - battles.score_right), 9)
-    if not np.isfinite(gap[judged]).all():
+    if not np.isfinite(gap[by_judge]).all():
         raise UserError("A judge's battle has no scores, so its gap is not known.", hint="Fill both scores.")
-    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bins + 1)[1:-1])) if judged.any() else np.zeros(0)
+    edges = np.unique(np.quantile(gap[by_judge], np.linspace(0, 1, bins + 1)[1:-1])) if by_judge.any() else np.zeros(0)
     of = np.searchsorted(edges, np.where(np.isfinite(gap), gap, 0.0), side="right").astype(np.int32)
     ends = [0.0, *edges.tolist(), float(np.inf)]
     return tuple(f"gap {low:g} to {high:g}" for low, high in pairwise(ends)), of

@@ -76,13 +76,13 @@ def cell_of(
 ) -> IntArray:
     """(n,) the index of each battle's outcome, for all or some battles, in ``cells.counts.ravel()``."""
     m = cells.n_models
-    known = (cells.group * m + cells.left) * m + cells.right
+    cell_keys = (cells.group * m + cells.left) * m + cells.right
     end = len(battles) if end is None else min(end, len(battles))
     entry = np.empty(end - begin, np.int64)
     for start in range(begin, end, CHUNK):
         key, _ = _keys(battles, group, m, start, min(start + CHUNK, end))
         key = key if sided else _turned(key, m)
-        entry[start - begin : start - begin + key.size] = np.searchsorted(known, key // 3) * 3 + key % 3
+        entry[start - begin : start - begin + key.size] = np.searchsorted(cell_keys, key // 3) * 3 + key % 3
     return entry
 
 

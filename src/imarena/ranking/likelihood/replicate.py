@@ -51,9 +51,9 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
 
     def gather(parts: list[tuple[IntArray, IntArray, FloatArray]]) -> Any:
         cells = np.tile(np.arange(k), len(parts))
-        rows, others, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        inside = (rows >= 0) & (others >= 0)
-        entry = rows[inside] * size + others[inside]
+        rows, columns, weights = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        inside = (rows >= 0) & (columns >= 0)
+        entry = rows[inside] * size + columns[inside]
         return csr_matrix((weights[inside], (entry, cells[inside])), shape=(size * size, k))
 
     pairs = [(a, b) for a in range(width) for b in range(width)]
@@ -152,9 +152,9 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     anchors = np.where(free, np.nan, base.theta) if not free.all() else None
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
-        drawn = replace(base.cells, counts=counts[:, :, r])
+        cells = replace(base.cells, counts=counts[:, :, r])
         refit = fit_board(
-            drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within, island=base.blocks.island
+            cells, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within, island=base.blocks.island
         )
         theta[:, r] = refit.theta[:m] if anchors is not None else base.blocks.centred(refit.theta[None])[0]
         beta[:, r], values[:, r] = refit.beta, refit.aux
@@ -177,10 +177,10 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
         if rounds.size == 1:
             left_over.append(rounds)
             continue
-        drawn = counts[:, :, rounds]
-        counts_of_one = replace(base.cells, counts=drawn[:, :, 0])
-        fit = fit_board(counts_of_one, likelihood, start=base.within, island=base.blocks.island)
-        weighted = drawn * base.cells.factor[:, None, None]
+        grouped = counts[:, :, rounds]
+        first = replace(base.cells, counts=grouped[:, :, 0])
+        fit = fit_board(first, likelihood, start=base.within, island=base.blocks.island)
+        weighted = grouped * base.cells.factor[:, None, None]
         within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
         _centre_blocks(fit, within)
         problem, index = placing_problem(base.cells, likelihood, fit.blocks, within)
@@ -196,8 +196,8 @@ def _settle(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
     parameters, settled = _chord(base, counts)
     left_open = np.flatnonzero(~settled)
     if left_open.size and base.problem.likelihood.canonical:
-        found, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
-        parameters[:, left_open[done]] = found[:, done]
+        refitted, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
+        parameters[:, left_open[done]] = refitted[:, done]
         settled[left_open[done]] = True
     if (base.parameter >= 0).all():
         _centre_blocks(base, parameters)
@@ -246,17 +246,17 @@ def _newton(problem: RatingProblem, start: FloatArray, counts: FloatArray) -> tu
     for begin in range(0, rounds, width):
         active = np.arange(begin, min(begin + width, rounds))
         for _ in range(NEWTON_STEPS):
-            some, current, outcomes = (
+            part, current, outcomes = (
                 problem.of_rounds(active),
                 parameters[:, active],
                 outcomes_of(counts[:, :, active]),
             )
-            curvature = shape.informations(some, current, outcomes) + ridge
+            curvature = shape.informations(part, current, outcomes) + ridge
             chance = sigmoid(current - problem.centre[:, None])
             curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
                 problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
             ).T
-            step = np.linalg.solve(curvature, some.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            step = np.linalg.solve(curvature, part.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
             parameters[:, active] = current + np.clip(step, -2.0, 2.0)
             done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
             settled[active[done]] = True

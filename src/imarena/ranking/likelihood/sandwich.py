@@ -12,15 +12,15 @@ from imarena.ranking.resample import Units
 def sandwich(base: Fit, units: Units) -> tuple[FloatArray, FloatArray]:
     """Covariance of the strengths (m, m), including the blocks' unknown positions, and of the coefficients (p, p)."""
     scores = _scores(base)
-    kept = np.repeat(base.inside, 3)
+    inside = np.repeat(base.inside, 3)
     if units.touches is not None:
-        per_unit = units.touches[:, kept] @ scores
+        per_unit = units.touches[:, inside] @ scores
         number = units.number
     else:
-        new_row = np.cumsum(kept) - 1
-        held = kept[units.entry]
-        per_unit = scores[new_row[units.entry[held]]]
-        number = units.number[held]
+        new_row = np.cumsum(inside) - 1
+        entry_inside = inside[units.entry]
+        per_unit = scores[new_row[units.entry[entry_inside]]]
+        number = units.number[entry_inside]
     meat = np.asarray((per_unit.T @ per_unit.multiply(number[:, None])).toarray())
     total = float(units.number.sum())
     if total > 1:

@@ -53,13 +53,13 @@ def best_threshold(scores: Sequence[float], people: Sequence[bool]) -> float:
 
 def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, int]:
     """The share of agreeing pairs among all pairs of raters of the same output, and the number of pairs."""
-    same = pairs = 0
+    agreeing = pairs = 0
     for answers in marks.values():
         yes = sum(answers)
         no = len(answers) - yes
         pairs += len(answers) * (len(answers) - 1) // 2
-        same += yes * (yes - 1) // 2 + no * (no - 1) // 2
-    return (same / pairs if pairs else None), pairs
+        agreeing += yes * (yes - 1) // 2 + no * (no - 1) // 2
+    return (agreeing / pairs if pairs else None), pairs
 
 
 def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, int]) -> Table:
@@ -101,18 +101,18 @@ class StyleAnswer:
 def style_table(answers: Sequence[StyleAnswer]) -> Table:
     """Share of yes by judge, editor, mode and shape, that of people, and how often the two agree."""
     groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
-    for one in answers:
-        groups.setdefault((one.judge, one.editor, one.mode, one.shape), []).append(one)
+    for answer in answers:
+        groups.setdefault((answer.judge, answer.editor, answer.mode, answer.shape), []).append(answer)
     rows: list[tuple[CellValue, ...]] = []
-    for key, found in sorted(groups.items()):
-        answered = [one for one in found if one.yes is not None]
-        rated = [one for one in answered if one.people is not None]
-        why = Counter(one.why for one in found if one.yes is None)
+    for key, group in sorted(groups.items()):
+        answered = [answer for answer in group if answer.yes is not None]
+        rated = [answer for answer in answered if answer.people is not None]
+        why = Counter(answer.why for answer in group if answer.yes is None)
         rows.append(
             (
-                *key, len(answered), percent(known_mean([one.yes for one in answered])), len(rated),
-                percent(known_mean([one.people for one in rated])),
-                percent(known_mean([one.yes == one.people for one in rated])),
+                *key, len(answered), percent(known_mean([answer.yes for answer in answered])), len(rated),
+                percent(known_mean([answer.people for answer in rated])),
+                percent(known_mean([answer.yes == answer.people for answer in rated])),
                 sum(why.values()), ", ".join(f"{reason} {number}" for reason, number in why.most_common(2)),
             )
         )  # fmt: skip

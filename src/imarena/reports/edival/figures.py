@@ -57,7 +57,7 @@ def turn_figures(outputs: Sequence[ScoredOutput], editor: str, mode: str, turn: 
     """Compute the figures of outputs of one editor, mode and turn."""
     decided = [o.success for o in outputs if o.edits and all(edit.passed is not None for edit in o.edits)]
     edits = [edit.passed for o in outputs for edit in o.edits]
-    both = [
+    passes = [
         o.consistency["consistency"] >= PASS_CONSISTENCY and o.quality["quality"] >= PASS_QUALITY
         for o in outputs
         if "consistency" in o.consistency and "quality" in o.quality
@@ -68,17 +68,17 @@ def turn_figures(outputs: Sequence[ScoredOutput], editor: str, mode: str, turn: 
         known_mean([o.consistency.get("consistency") for o in outputs]),
         known_mean([o.quality.get("quality") for o in outputs]),
         known_mean([o.quality.get("base_quality") for o in outputs]),
-        known_mean(both),
+        known_mean(passes),
     )  # fmt: skip
 
 
 def all_figures(scored: ScoredSet, mode: str) -> list[TurnFigures]:
     """The figures of every editor and turn of a mode."""
     return [
-        turn_figures(found, editor, mode, turn)
+        turn_figures(outputs, editor, mode, turn)
         for editor in scored.editors(mode)
         for turn in scored.turns
-        if (found := scored.of(editor, mode, turn))
+        if (outputs := scored.of(editor, mode, turn))
     ]
 
 

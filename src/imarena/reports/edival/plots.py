@@ -16,7 +16,7 @@ def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     """Name, caption and chart of the front for each pair of axes and turn with at least two editors."""
     figures = all_figures(scored, mode)
     for turn in scored.turns:
-        of_turn = [one for one in figures if one.turn == turn]
+        of_turn = [row for row in figures if row.turn == turn]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
             chart = front_chart(of_turn, first, second)
             if chart is not None:
@@ -45,9 +45,9 @@ def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
     alt: Any = altair
 
     points = {
-        one.editor: (x, y)
-        for one in figures
-        if (x := getattr(one, _AXES[first])) is not None and (y := getattr(one, _AXES[second])) is not None
+        row.editor: (x, y)
+        for row in figures
+        if (x := getattr(row, _AXES[first])) is not None and (y := getattr(row, _AXES[second])) is not None
     }
     if len(points) < 2:
         return None
@@ -74,18 +74,18 @@ def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
         "luminance": ("99.9% luminance quantile", luminance_points(scored, mode)),
         "last-instruction": (
             "success on the last instruction, percent",
-            [(one.editor, one.turn + 1, 100 * one.task_success) for one in figures if one.task_success is not None],
+            [(row.editor, row.turn + 1, 100 * row.task_success) for row in figures if row.task_success is not None],
         ),
         "passing": (
             "images with CC of 90 and VQ of 6, percent",
-            [(one.editor, one.turn + 1, 100 * one.passes) for one in figures if one.passes is not None],
+            [(row.editor, row.turn + 1, 100 * row.passes) for row in figures if row.passes is not None],
         ),
     }
     for name, (title, points) in lines.items():
         chart = line_chart(points, label, title)
         if chart is not None:
-            shown = mode.replace("_", "-")
-            yield f"{name}-{shown}", f"{title[0].upper()}{title[1:]}, by {label}, {shown}", chart
+            mode_name = mode.replace("_", "-")
+            yield f"{name}-{mode_name}", f"{title[0].upper()}{title[1:]}, by {label}, {mode_name}", chart
 
 
 def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
@@ -96,11 +96,11 @@ def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
 def edival_charts(scored: ScoredSet) -> list[Chart]:
     """All fronts and trends as charts of a page."""
     return [
-        chart_of(name, caption, drawn)
+        chart_of(name, caption, plot)
         for mode in ("multi_turn", "complex", "single")
         if scored.editors(mode)
         for plots in (fronts, trends)
-        for name, caption, drawn in plots(scored, mode)
+        for name, caption, plot in plots(scored, mode)
     ]
 
 
@@ -109,11 +109,11 @@ def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float
     points: list[tuple[str, int, float]] = []
     for editor in scored.editors(mode):
         for turn in scored.turns:
-            found = scored.of(editor, mode, turn)
+            outputs = scored.of(editor, mode, turn)
             if not any(point[0] == editor for point in points):
-                base = known_mean([output.quality.get("base_luminance_p999") for output in found])
+                base = known_mean([output.quality.get("base_luminance_p999") for output in outputs])
                 points += [] if base is None else [(editor, 0, base)]
-            value = known_mean([output.quality.get("luminance_p999") for output in found])
+            value = known_mean([output.quality.get("luminance_p999") for output in outputs])
             points += [] if value is None else [(editor, turn + 1, value)]
     return points
 

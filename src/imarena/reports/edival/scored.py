@@ -79,9 +79,9 @@ def complete_cases(scored: ScoredSet) -> ScoredSet:
     turns: dict[tuple[str, str, str], set[int]] = {}
     for output in scored.outputs:
         turns.setdefault((output.editor, output.mode, output.item), set()).add(output.turn)
-    wanted = set(range(last + 1))
-    kept = tuple(o for o in scored.outputs if turns[o.editor, o.mode, o.item] >= wanted)
-    return ScoredSet(kept, scored.missing, scored.tools, scored.name, scored.unscored)
+    every_turn = set(range(last + 1))
+    outputs = tuple(o for o in scored.outputs if turns[o.editor, o.mode, o.item] >= every_turn)
+    return ScoredSet(outputs, scored.missing, scored.tools, scored.name, scored.unscored)
 
 
 def percent(share: float | None) -> float | None:
@@ -91,5 +91,5 @@ def percent(share: float | None) -> float | None:
 
 def known_mean(values: Sequence[float | None]) -> float | None:
     """The mean of the known values; None if there are none."""
-    known = [float(value) for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [float(value) for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None

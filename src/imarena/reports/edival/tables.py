@@ -29,10 +29,10 @@ def _label(mode: str, turn: int) -> str:
 
 
 def _by_turn(scored: ScoredSet, mode: str) -> dict[str, dict[int, TurnFigures]]:
-    found: dict[str, dict[int, TurnFigures]] = {}
+    by_editor: dict[str, dict[int, TurnFigures]] = {}
     for figures in all_figures(scored, mode):
-        found.setdefault(figures.editor, {})[figures.turn] = figures
-    return found
+        by_editor.setdefault(figures.editor, {})[figures.turn] = figures
+    return by_editor
 
 
 def _wide(
@@ -43,8 +43,8 @@ def _wide(
     columns = [Column("editor")]
     columns += [Column(f"{name} {_label(mode, turn)}", spec) for name, _, spec in groups for turn in turns]
     rows = [
-        (editor, *(take(found[turn]) if turn in found else None for _, take, _ in groups for turn in turns))
-        for editor, found in _by_turn(scored, mode).items()
+        (editor, *(take(figures[turn]) if turn in figures else None for _, take, _ in groups for turn in turns))
+        for editor, figures in _by_turn(scored, mode).items()
     ]
     return Table(tuple(columns), tuple(rows), title, tuple(notes)).filled
 
@@ -52,12 +52,12 @@ def _wide(
 def edit_type_table(scored: ScoredSet) -> Table:
     """Table 2: number of edits of each type at each turn."""
     counts: Counter[tuple[str, int]] = Counter()
-    seen: set[tuple[str, int]] = set()
+    counted: set[tuple[str, int]] = set()
     for output in scored.outputs:
         for turn, edit in enumerate(output.edits[: output.turn + 1]):
             at = turn if len(output.edits) == output.turn + 1 else output.turn
-            if (output.item, at) not in seen:
-                seen.add((output.item, at))
+            if (output.item, at) not in counted:
+                counted.add((output.item, at))
                 counts[edit.type, at] += 1
     turns = scored.turns
     columns = (Column("type"), *(Column(f"T{turn + 1}", ",") for turn in turns), Column("total", ","))
@@ -121,9 +121,9 @@ def quality_table(scored: ScoredSet, mode: str) -> Table:
     short = {"luminance_mean": "lum", "luminance_p99": "lum p99", "luminance_p999": "lum p99.9"}
     columns += [Column(f"{short[name]} {_label(mode, turn)}", ".1f") for name in names for turn in turns]
     rows: list[tuple[CellValue, ...]] = []
-    for editor, found in figures.items():
-        vq = [found[turn].quality if turn in found else None for turn in turns]
-        shift = [found[turn].quality_shift if turn in found else None for turn in turns]
+    for editor, by_turn in figures.items():
+        vq = [by_turn[turn].quality if turn in by_turn else None for turn in turns]
+        shift = [by_turn[turn].quality_shift if turn in by_turn else None for turn in turns]
         lights = [light(name)(editor, turn) for name in names for turn in turns]
         rows.append((editor, *vq, *shift, *lights))
     base = [light(f"base_{name}") for name in names]
@@ -137,9 +137,9 @@ def quality_table(scored: ScoredSet, mode: str) -> Table:
 
 def other_quality_table(scored: ScoredSet, mode: str) -> Table:
     """Additional quality measures: a model asked zero-shot (appendix N), plausibility, aesthetics."""
-    known = {name for output in scored.outputs for name in output.quality}
+    measures = {name for output in scored.outputs for name in output.quality}
     names = sorted(
-        name for name in known if name in ("plausibility", "aesthetics") or name.endswith("_quality")
+        name for name in measures if name in ("plausibility", "aesthetics") or name.endswith("_quality")
         if not name.startswith("base_")
     )  # fmt: skip
     turns = scored.turns
@@ -147,8 +147,8 @@ def other_quality_table(scored: ScoredSet, mode: str) -> Table:
     columns += [Column(f"{name.replace('_', ' ')} {_label(mode, turn)}", ".3f") for name in names for turn in turns]
     rows: list[tuple[CellValue, ...]] = []
     for editor in scored.editors(mode) if names else ():
-        found = {turn: scored.of(editor, mode, turn) for turn in turns}
-        cells = (known_mean([o.quality.get(name) for o in found[turn]]) for name in names for turn in turns)
+        by_turn = {turn: scored.of(editor, mode, turn) for turn in turns}
+        cells = (known_mean([o.quality.get(name) for o in by_turn[turn]]) for name in names for turn in turns)
         rows.append((editor, *cells))
     bases = [
         known_mean([o.quality.get(f"base_{name}") for o in scored.outputs if (o.mode, o.turn) == (mode, turn)])
@@ -187,7 +187,7 @@ def type_table(scored: ScoredSet, mode: str, types: Sequence[str]) -> Table:
 
 def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
     """Tables 10, 11 and 22 to 25: objects and background by features and by 1 - L1."""
-    wanted = {"": None, "square": True, "padded": False}[shape]
+    square = {"": None, "square": True, "padded": False}[shape]
     names = {
         "objects": "objects", "background": "background", "objects_l1": "objects 1-L1",
         "background_l1": "background 1-L1",
@@ -196,13 +196,13 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
     columns = [Column("editor")]
     columns += [Column(f"{title} {_label(mode, turn)}", ".2f") for title in names.values() for turn in turns]
     rows = []
-    ranks = _consistency_ranks(scored, mode, wanted)
+    ranks = _consistency_ranks(scored, mode, square)
     for editor in scored.editors(mode):
         cells: list[CellValue] = []
         for name in names:
             for turn in turns:
-                found = [o for o in scored.of(editor, mode, turn) if wanted in (None, o.square)]
-                cells.append(percent(known_mean([o.consistency.get(name) for o in found])))
+                outputs = [o for o in scored.of(editor, mode, turn) if square in (None, o.square)]
+                cells.append(percent(known_mean([o.consistency.get(name) for o in outputs])))
         rows.append((editor, *cells, ranks.get(editor)))
     of = {"": "", "square": ", square images", "padded": ", images that are not square"}[shape]
     columns.append(Column("CC rank"))
@@ -213,11 +213,13 @@ def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dic
     """Tables 10 and 11: ranks by CC at the last turn."""
     last = max(scored.turns, default=0)
     means = {
-        editor: known_mean([o.consistency.get("consistency") for o in found])
+        editor: known_mean([o.consistency.get("consistency") for o in outputs])
         for editor in scored.editors(mode)
-        if (found := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
+        if (outputs := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
     }
-    order = sorted((editor for editor in means if means[editor] is not None), key=lambda one: -(means[one] or 0.0))
+    order = sorted(
+        (editor for editor in means if means[editor] is not None), key=lambda editor: -(means[editor] or 0.0)
+    )
     return {editor: rank for rank, editor in enumerate(order, 1)}
 
 
@@ -243,7 +245,8 @@ def connector_table(scored: ScoredSet) -> Table:
         if output.mode == COMPLEX and output.turn == last:
             groups.setdefault((output.editor, output.connector or "default"), []).append(output)
     rows = [
-        (*key, len(found), percent(known_mean([o.success for o in found]))) for key, found in sorted(groups.items())
+        (*key, len(outputs), percent(known_mean([o.success for o in outputs])))
+        for key, outputs in sorted(groups.items())
     ]
     columns = (Column("editor"), Column("connector"), Column("n", ","), Column(f"C{last + 1}", ".2f"))
     return Table(columns, tuple(rows), "Complex prompts by connector: image success, percent")
@@ -265,7 +268,7 @@ def pareto_table(scored: ScoredSet, mode: str) -> Table:
     }  # fmt: skip
     rows = []
     for turn in scored.turns:
-        of_turn = [found[turn] for found in _by_turn(scored, mode).values() if turn in found]
+        of_turn = [by_turn[turn] for by_turn in _by_turn(scored, mode).values() if turn in by_turn]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
             points = {
                 f.editor: (x, y)
@@ -302,14 +305,14 @@ def count_table(scored: ScoredSet, mode: str) -> Table:
     rows = []
     for editor in scored.editors(mode):
         for turn in scored.turns:
-            found = scored.of(editor, mode, turn)
-            undecided = Counter(o.edits[-1].reason for o in found if o.edits and o.marginal is None)
-            no_objects = sum("consistency" in o.consistency and "objects" not in o.consistency for o in found)
+            outputs = scored.of(editor, mode, turn)
+            undecided = Counter(o.edits[-1].reason for o in outputs if o.edits and o.marginal is None)
+            no_objects = sum("consistency" in o.consistency and "objects" not in o.consistency for o in outputs)
             why = ", ".join(f"{name} {number}" for name, number in undecided.most_common(3))
             rows.append(
                 (
-                    editor, _label(mode, turn), len(found), scored.missing.get((editor, mode, turn), 0),
-                    sum(undecided.values()), why, no_objects, sum(o.resized for o in found),
+                    editor, _label(mode, turn), len(outputs), scored.missing.get((editor, mode, turn), 0),
+                    sum(undecided.values()), why, no_objects, sum(o.resized for o in outputs),
                 )
             )  # fmt: skip
     columns = (
@@ -342,11 +345,11 @@ def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
     columns += [Column(f"{name} {_label(mode, turn)}", ".2f") for name, _ in takes for turn in turns] + [Column("rank")]
     rows: list[tuple[CellValue, ...]] = []
     for scored in sets:
-        found = _by_turn(scored, mode)
-        order = sorted(found, key=lambda editor: -(found[editor][max(found[editor])].overall or 0.0))
+        figures = _by_turn(scored, mode)
+        order = sorted(figures, key=lambda editor: -(figures[editor][max(figures[editor])].overall or 0.0))
         for rank, editor in enumerate(order, 1):
             cells = [
-                percent(take(found[editor][turn])) if turn in found[editor] else None
+                percent(take(figures[editor][turn])) if turn in figures[editor] else None
                 for _, take in takes
                 for turn in turns
             ]

@@ -154,15 +154,15 @@ class ModelPage:
 
 
 def _bars(models: Sequence[Standing]) -> list[IntervalBar]:
-    ends = [end for one in models for end in (one.rating, one.low, one.high) if end is not None]
+    ends = [end for model in models for end in (model.rating, model.low, model.high) if end is not None]
     if not ends:
         return []
     start, width = min(ends), (max(ends) - min(ends)) or 1.0
 
-    def place(value: float | None) -> float | None:
+    def percent(value: float | None) -> float | None:
         return None if value is None else round((value - start) / width * 100, 2)
 
-    return [IntervalBar(place(one.rating) or 0.0, place(one.low), place(one.high)) for one in models]
+    return [IntervalBar(percent(model.rating) or 0.0, percent(model.low), percent(model.high)) for model in models]
 
 
 PLACE_COLUMNS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import VERSION
-from imarena.reports.site.pages import Site, SiteBoard
+from imarena.reports.site.pages import Site
 from imarena.reports.tables import render_template
 
 _ASSETS = ("site.css", "site.js")
@@ -20,7 +20,7 @@ def write_site_pages(folder: Path, site: Site) -> Path:
     for board in site.boards:
         parts = site.groups.get(board.number, ())
         for page in (board, *parts):
-            _write_board(folder, site, page, board, parts)
+            _page(folder, page.file, "site_board.html.j2", site, board=page, whole=board, parts=parts)
     for model in site.models:
         _page(folder, model.file, "site_model.html.j2", site, model=model)
     _page(folder, "battles.html", "site_battles.html.j2", site)
@@ -32,10 +32,6 @@ def write_site_pages(folder: Path, site: Site) -> Path:
 def write_site_part(folder: Path, number: int, items: Sequence[Any], battles: Sequence[Any]) -> None:
     """Write one part of the battles: items, and battles that refer to items by index."""
     _write(folder / "data" / f"battles-{number}.js", _script("imarenaSite.part", number, [items, battles]))
-
-
-def _write_board(folder: Path, site: Site, page: SiteBoard, whole: SiteBoard, parts: Sequence[SiteBoard]) -> None:
-    _page(folder, page.file, "site_board.html.j2", site, board=page, whole=whole, parts=parts)
 
 
 def _page(folder: Path, file: str, template: str, site: Site, **values: Any) -> None:

@@ -29,62 +29,62 @@ _LIGATURES = re.compile(r"(?<=[-',!?])(?=[-',`])")
 
 def to_latex(table: Table) -> str:
     """A `tabular` with title, notes and signature above it as comments, and the signature below it in small type."""
-    shown = table.filled
-    shape, head, body = _parts(shown, fitted=False)
-    lines = [PACKAGES, *_comments(shown), rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule"]
-    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", *_signature(shown)]) + "\n"
+    filled = table.filled
+    shape, head, body = _parts(filled, fitted=False)
+    lines = [PACKAGES, *_comments(filled), rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", *_signature(filled)]) + "\n"
 
 
 def to_long_latex(table: Table) -> str:
     """A `longtable` in small type for a document: it breaks across pages, and long text folds to the page's width."""
-    shown = table.filled
-    shape, head, body = _parts(shown, fitted=True)
-    lines = [LONG_PACKAGES, *_comments(shown), r"{\footnotesize", rf"\begin{{longtable}}{{{shape}}}"]
+    filled = table.filled
+    shape, head, body = _parts(filled, fitted=True)
+    lines = [LONG_PACKAGES, *_comments(filled), r"{\footnotesize", rf"\begin{{longtable}}{{{shape}}}"]
     lines += [r"\toprule", head, r"\midrule", r"\endhead", *body, r"\bottomrule", r"\end{longtable}}"]
-    return "\n".join([*lines, *_signature(shown)]) + "\n"
+    return "\n".join([*lines, *_signature(filled)]) + "\n"
 
 
-def _comments(shown: Table) -> list[str]:
-    return [f"% {printable(line)}" for line in (shown.title, *shown.notes, shown.signature) if line]
+def _comments(table: Table) -> list[str]:
+    return [f"% {printable(line)}" for line in (table.title, *table.notes, table.signature) if line]
 
 
-def _signature(shown: Table) -> list[str]:
-    return [rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}"] if shown.signature else []
+def _signature(table: Table) -> list[str]:
+    return [rf"\par\smallskip{{\footnotesize {breakable(table.signature)}\par}}"] if table.signature else []
 
 
-def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
+def _parts(table: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
     """The column specification, the row of headings, and the other rows."""
-    columns = range(len(shown.columns))
-    ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in columns]
-    decimals = [_decimals(shown, column) for column in columns]
-    wide = fitted and sum(_sizes(shown, stacked=False)) > _room(ranged)
-    folded = _folded(shown, ranged) if wide else {}
+    columns = range(len(table.columns))
+    ranged = [any(isinstance(row[column], Range) for row in table.rows) for column in columns]
+    decimals = [_decimals(table, column) for column in columns]
+    wide = fitted and sum(_sizes(table, stacked=False)) > _room(ranged)
+    folded = _folded(table, ranged) if wide else {}
     shape = "".join(
-        "r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else folded.get(column, "l")
+        "r@{ to }r" if ranged[column] else "r" if table.numeric(column) else folded.get(column, "l")
         for column in columns
     )
-    head = [_head(shown, column, pair, stacked=wide) for column, pair in zip(columns, ranged, strict=True)]
+    head = [_head(table, column, pair, stacked=wide) for column, pair in zip(columns, ranged, strict=True)]
     body = [
         _row(
             [
-                _foldable(shown.text(row, column))
+                _foldable(table.text(row, column))
                 if column in folded
-                else _cell(shown, row, column, ranged[column], decimals[column])
+                else _cell(table, row, column, ranged[column], decimals[column])
                 for column in columns
             ]
         )
-        for row in shown.rows
+        for row in table.rows
     ]
     return shape, _row(head), body
 
 
-def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
+def _folded(table: Table, ranged: list[bool]) -> dict[int, str]:
     """The columns that must fold so that the table fits the page; those with long text share the remaining width."""
-    sizes = _sizes(shown, stacked=True)
+    sizes = _sizes(table, stacked=True)
     long = [
         column
         for column, size in enumerate(sizes)
-        if size > LONG_TEXT and not (shown.numeric(column) or ranged[column])
+        if size > LONG_TEXT and not (table.numeric(column) or ranged[column])
     ]
     if sum(sizes) <= _room(ranged):
         return {}
@@ -96,11 +96,11 @@ def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
     return {column: rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}" for column, width in widths.items()}
 
 
-def _sizes(shown: Table, *, stacked: bool) -> list[int]:
+def _sizes(table: Table, *, stacked: bool) -> list[int]:
     """Width of each column in characters; with stacked headings, the longest line of a heading counts."""
-    heads = [_STACKED.split(column.title) if stacked else [column.title] for column in shown.columns]
+    heads = [_STACKED.split(column.title) if stacked else [column.title] for column in table.columns]
     return [
-        max(map(len, [*head, *(shown.text(row, column) for row in shown.rows)])) for column, head in enumerate(heads)
+        max(map(len, [*head, *(table.text(row, column) for row in table.rows)])) for column, head in enumerate(heads)
     ]
 
 

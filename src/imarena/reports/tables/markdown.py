@@ -11,13 +11,13 @@ _LINE_START = re.compile(r"^(\s*)(?:([#+\-=])|(\d+)([.)]))")
 
 def to_markdown(table: Table) -> str:
     """The table with its title in bold, its notes and its signature; ends with a line break."""
-    shown = table.filled
-    lines = [f"**{escape_markdown(shown.title)}**", ""] if shown.title else []
-    columns = range(len(shown.columns))
-    lines.append(_row([column.title for column in shown.columns]))
-    lines.append("|" + "|".join("--:" if shown.numeric(column) else "---" for column in columns) + "|")
-    lines += [_row(texts) for texts in shown.texts()]
-    for note in (*shown.notes, shown.signature):
+    filled = table.filled
+    lines = [f"**{escape_markdown(filled.title)}**", ""] if filled.title else []
+    columns = range(len(filled.columns))
+    lines.append(_row([column.title for column in filled.columns]))
+    lines.append("|" + "|".join("--:" if filled.numeric(column) else "---" for column in columns) + "|")
+    lines += [_row(texts) for texts in filled.texts()]
+    for note in (*filled.notes, filled.signature):
         lines += ["", escape_paragraph(note)] if note else []
     return "\n".join(lines) + "\n"
 

@@ -42,12 +42,12 @@ def _finite(value: object) -> object:
 
 def _chunks(lines: Iterator[str]) -> Iterator[bytes]:
     """Join the text into larger chunks."""
-    held: list[str] = []
+    buffer: list[str] = []
     size = 0
     for line in lines:
-        held.append(line)
+        buffer.append(line)
         size += len(line)
         if size >= _CHUNK_LETTERS:
-            yield "".join(held).encode("utf-8", "replace")
-            held, size = [], 0
-    yield "".join(held).encode("utf-8", "replace")
+            yield "".join(buffer).encode("utf-8", "replace")
+            buffer, size = [], 0
+    yield "".join(buffer).encode("utf-8", "replace")

@@ -71,8 +71,8 @@ class Table:
     @property
     def filled(self) -> "Table":
         """The same table without empty columns. A table without rows keeps all columns."""
-        kept = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
-        return self if len(kept) == len(self.columns) else self.part(kept)
+        non_empty = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
+        return self if len(non_empty) == len(self.columns) else self.part(non_empty)
 
     def part(self, kept: Sequence[int]) -> "Table":
         """The table with only some columns, in this order."""
@@ -91,7 +91,7 @@ class Table:
     @cached_property
     def _numeric(self) -> tuple[bool, ...]:
         return tuple(
-            any(not isinstance(row[column], str) and _known(row[column]) for row in self.rows)
+            any(not isinstance(row[column], str) and _has_value(row[column]) for row in self.rows)
             for column in range(len(self.columns))
         )
 
@@ -111,7 +111,7 @@ class Table:
         column, cell = self.columns[index], row[index]
         if isinstance(cell, str):
             return cell
-        if not _known(cell):
+        if not _has_value(cell):
             return column.absent
         if isinstance(cell, Range):
             spec = cell.spec or column.spec
@@ -126,7 +126,7 @@ class Table:
 
     def _empty(self, column: int) -> bool:
         absent = self.columns[column].absent in ("", "–")
-        return absent and all(row[column] == "" or not _known(row[column]) for row in self.rows)
+        return absent and all(row[column] == "" or not _has_value(row[column]) for row in self.rows)
 
 
 def number_text(value: float, spec: str) -> str:
@@ -175,7 +175,7 @@ def printable(text: str) -> str:
     )
 
 
-def _known(cell: CellValue) -> bool:
+def _has_value(cell: CellValue) -> bool:
     """Is there a value? NaN is not a value."""
     if isinstance(cell, Range):
         return not (math.isnan(cell.low) or math.isnan(cell.high))

@@ -20,15 +20,15 @@ def show_table(table: Table, console: "Console") -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    shown = table.filled
+    filled = table.filled
     width = console.width if console.is_terminal else max(PAGE_WIDTH, console.width)
-    if shown.title:
-        console.print(Text(printable(shown.title), style="bold"), width=width, soft_wrap=False)
-    cells = [[printable(text) for text in texts] for texts in shown.texts()]
-    for part in _parts(shown, cells, width):
-        grid = Grid(box=None, pad_edge=False, header_style="bold", show_header=any(c.title for c in shown.columns))
+    if filled.title:
+        console.print(Text(printable(filled.title), style="bold"), width=width, soft_wrap=False)
+    cells = [[printable(text) for text in texts] for texts in filled.texts()]
+    for part in _parts(filled, cells, width):
+        grid = Grid(box=None, pad_edge=False, header_style="bold", show_header=any(c.title for c in filled.columns))
         for index in part:
-            column, number = shown.columns[index], shown.numeric(index)
+            column, number = filled.columns[index], filled.numeric(index)
             grid.add_column(
                 Text(printable(column.title)),
                 justify="right" if number else "left",
@@ -38,7 +38,7 @@ def show_table(table: Table, console: "Console") -> None:
         for row in cells:
             grid.add_row(*(Text(row[index]) for index in part))
         console.print(grid, width=width, soft_wrap=False)
-    for note in (*shown.notes, shown.signature):
+    for note in (*filled.notes, filled.signature):
         if note:
             console.print(Text(printable(note), style="dim"), width=width, soft_wrap=not console.is_terminal)
 
@@ -46,20 +46,20 @@ def show_table(table: Table, console: "Console") -> None:
 def _parts(table: Table, cells: list[list[str]], width: int) -> list[list[int]]:
     """The columns of each part; each part starts with the columns that name the rows."""
     sizes = [_size(table, cells, column) for column in range(len(table.columns))]
-    kept = list(range(len(sizes)))
-    for column in sorted((p for p in kept if table.columns[p].drop), key=lambda p: table.columns[p].drop):
-        if _together(sizes, kept) > width:
-            kept.remove(column)
+    columns = list(range(len(sizes)))
+    for column in sorted((p for p in columns if table.columns[p].drop), key=lambda p: table.columns[p].drop):
+        if _together(sizes, columns) > width:
+            columns.remove(column)
     least = [min(size, FOLDED) if table.columns[column].wrap else size for column, size in enumerate(sizes)]
-    if _together(least, kept) <= width:
-        return [kept]
-    first = next((n for n, column in enumerate(kept) if table.numeric(column)), len(kept))
-    names, rest = kept[:first], kept[first:]
+    if _together(least, columns) <= width:
+        return [columns]
+    first = next((n for n, column in enumerate(columns) if table.numeric(column)), len(columns))
+    names, values = columns[:first], columns[first:]
     room = width - sum(least[column] + GAP for column in names)
     parts: list[list[int]] = [[]]
-    for column in rest:
-        taken = sum(least[other] + GAP for other in parts[-1])
-        if parts[-1] and taken + least[column] > room:
+    for column in values:
+        used_width = sum(least[other] + GAP for other in parts[-1])
+        if parts[-1] and used_width + least[column] > room:
             parts.append([])
         parts[-1].append(column)
     return [[*names, *part] for part in parts]
@@ -71,5 +71,5 @@ def _size(table: Table, cells: list[list[str]], column: int) -> int:
     return max(cell_len(text) for text in (printable(table.columns[column].title), *(row[column] for row in cells)))
 
 
-def _together(sizes: Sequence[int], kept: Sequence[int]) -> int:
-    return sum(sizes[column] + GAP for column in kept) - GAP
+def _together(sizes: Sequence[int], columns: Sequence[int]) -> int:
+    return sum(sizes[column] + GAP for column in columns) - GAP

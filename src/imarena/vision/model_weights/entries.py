@@ -14,7 +14,7 @@ from typing import Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Noun, UnknownName, UserError, error_line, suggestion
+from imarena.core import Noun, UnknownName, UserError, error_line, suggestion, validation_problem
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -105,8 +105,8 @@ def weights_entries() -> dict[str, WeightsEntry]:
     if not own_list.is_file():
         return bundled
     own = _read_entries(own_list.read_text(encoding="utf-8", errors="replace"), str(own_list))
-    if both := sorted(bundled.keys() & own.keys()):
-        raise UserError(f"{own_list} lists '{both[0]}', which imarena lists itself.", hint="Use another name there.")
+    if clash := sorted(bundled.keys() & own.keys()):
+        raise UserError(f"{own_list} lists '{clash[0]}', which imarena lists itself.", hint="Use another name there.")
     return {**bundled, **own}
 
 
@@ -120,7 +120,7 @@ def _read_entries(text: str, file: str) -> dict[str, WeightsEntry]:
     try:
         entries = [WeightsEntry.model_validate(raw) for raw in yaml.safe_load(text)["weights"]]
     except (ValidationError, yaml.YAMLError, TypeError, KeyError) as error:
-        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error_line(error, 200)
+        reason = validation_problem(error).text if isinstance(error, ValidationError) else error_line(error, 200)
         raise UserError(
             f"{file} is not a list of weights: {reason}", hint="docs/reference/weights.md shows one."
         ) from error
@@ -146,9 +146,9 @@ _VARIABLE = "IMARENA_WEIGHTS"
 
 def weights_root() -> Path:
     """The folder of this user's weights: IMARENA_WEIGHTS, else the cache folder of the system."""
-    named = os.environ.get(_VARIABLE)
-    if named:
-        return Path(named).expanduser().absolute()
+    folder = os.environ.get(_VARIABLE)
+    if folder:
+        return Path(folder).expanduser().absolute()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "imarena" / "weights"
     if sys.platform == "win32":

@@ -20,7 +20,7 @@ def weight_files(folder: Path, convertible: frozenset[str] = frozenset()) -> lis
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder.", hint="Give the folder of a model, with its weights inside.")
     root = folder.resolve()
-    kept: list[Path] = []
+    files: list[Path] = []
     for path in sorted(folder.rglob("*")):
         if any(part.startswith(".") for part in path.relative_to(folder).parts) or path.is_dir():
             continue
@@ -34,12 +34,12 @@ def weight_files(folder: Path, convertible: frozenset[str] = frozenset()) -> lis
                 hint="Only safetensors and ONNX are kept: convert it, or move it out of the folder.",
             )
         if path.suffix.lower() in WEIGHT_SUFFIXES | _BESIDE_SUFFIXES or path.name in _BESIDE_NAMES:
-            kept.append(path)
-    if not convertible and not any(path.suffix.lower() in WEIGHT_SUFFIXES for path in kept):
+            files.append(path)
+    if not convertible and not any(path.suffix.lower() in WEIGHT_SUFFIXES for path in files):
         raise UserError(
             f"{folder} holds no *.safetensors and no *.onnx file.", hint="Give the folder with the weights."
         )
-    return kept
+    return files
 
 
 def check_weight_file(path: Path) -> None:

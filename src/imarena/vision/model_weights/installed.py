@@ -88,16 +88,15 @@ def weights_folder(name: str, feature: str) -> Path:
     """The folder of weights that `feature` needs; raises with the install command if they are missing."""
     folder = installed_folder(name)
     if folder is None:
-        known = name in weights_entries()
-        hint = f"Install them with: imarena weights get {name}" if known else suggestion(name, weights_entries())
+        in_catalog = name in weights_entries()
+        hint = f"Install them with: imarena weights get {name}" if in_catalog else suggestion(name, weights_entries())
         raise UserError(f"{feature} needs the weights '{name}', which are not installed.", hint=hint)
     return folder
 
 
 def installed_names() -> list[str]:
     """The names that are installed, sorted."""
-    root = weights_root()
-    return sorted(path.parent.parent.name for path in root.glob(f"*/{_MANIFEST.as_posix()}"))
+    return sorted(path.parent.parent.name for path in weights_root().glob(f"*/{_MANIFEST.as_posix()}"))
 
 
 def read_weights_manifest(folder: Path) -> WeightsManifest:

@@ -93,8 +93,7 @@ def write_safetensors(path: Path, tensors: Mapping[str, StoredTensor]) -> None:
 def _span(name: str, entry: Any) -> tuple[int, int]:
     start, stop = entry["data_offsets"]
     shape = entry["shape"]
-    numbers = [start, stop, *shape]
-    if not all(isinstance(number, int) and number >= 0 for number in numbers):
+    if not all(isinstance(number, int) and number >= 0 for number in [start, stop, *shape]):
         raise ValueError(f"{name!r} has a wrong shape or place")
     if stop - start != math.prod(shape) * _ITEM_BYTES[entry["dtype"]]:
         raise ValueError(f"{name!r} has not the bytes that its shape needs")

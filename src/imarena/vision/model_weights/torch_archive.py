@@ -93,9 +93,9 @@ class _TensorUnpickler(pickle._Unpickler):
 
 
 def _known_steps() -> dict[int, Callable[[Any], None]]:
-    known = {getattr(pickle, name)[0] for name in _STEPS}
+    allowed_codes = {getattr(pickle, name)[0] for name in _STEPS}
     steps = {
-        code: step if code in known else _TensorUnpickler.load_unknown
+        code: step if code in allowed_codes else _TensorUnpickler.load_unknown
         for code, step in pickle._Unpickler.dispatch.items()
     }
     steps[pickle.EMPTY_DICT[0]] = _TensorUnpickler.load_empty_dict

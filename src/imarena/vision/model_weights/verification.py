@@ -70,7 +70,7 @@ def _pinned(manifest: WeightsManifest) -> Iterator[WeightsFinding]:
     entry = weights_entries().get(manifest.name)
     try:
         pins = read_pins(entry) if entry else None
-        known = {**(pins.sha256 if pins else {}), **(entry.sha256 if entry else {})}
-        check_pins(manifest.name, known, manifest.files)
+        hashes = {**(pins.sha256 if pins else {}), **(entry.sha256 if entry else {})}
+        check_pins(manifest.name, hashes, manifest.files)
     except ImarenaError as error:
         yield WeightsFinding(manifest.name, "pin", "", str(error))

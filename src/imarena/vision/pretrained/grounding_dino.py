@@ -48,24 +48,24 @@ class GroundingDinoDetector(OpenVocabularyModel):
                     best = scores.argmax(axis=1)
                     scaled = boxes * np.array([width, height, width, height], np.float32)
                     labels = [group[index] for index in best.tolist()]
-                    found = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
-                    detections[position].extend(found)
-        return [tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box))) for found in detections]
+                    from_group = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
+                    detections[position].extend(from_group)
+        return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.label, hit.box))) for hits in detections]
 
     def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
         """Split the phrases into groups that fit the model's maximum text length."""
         longest = self._model.config.max_text_len - 2
         group: list[str] = []
-        used = 0
+        n_tokens = 0
         for phrase in phrases:
             length = len(self._tokenizer(phrase, add_special_tokens=False)["input_ids"]) + 1
             if length > longest:
                 raise UserError(f"The phrase '{phrase[:60]}' is too long.", hint="Use a few nouns.")
-            if group and used + length > longest:
+            if group and n_tokens + length > longest:
                 yield group
-                group, used = [], 0
+                group, n_tokens = [], 0
             group.append(phrase)
-            used += length
+            n_tokens += length
         if group:
             yield group
 

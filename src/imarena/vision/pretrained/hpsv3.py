@@ -95,23 +95,22 @@ class HpsV3:
 
     def _inputs(self, images: Sequence[Pixels], captions: Sequence[str]) -> dict[str, Any]:
         """Patches of all images, and texts padded on the right: a causal model does not see later tokens."""
-        shown = {
+        patches = {
             name: self._torch.from_numpy(value) for name, value in run_image_processor(self._processor, images).items()
         }
         merged = self._processor.merge_size**2
-        lengths = [int(grid.prod()) // merged for grid in shown["image_grid_thw"]]
+        lengths = [int(grid.prod()) // merged for grid in patches["image_grid_thw"]]
         texts = fill_placeholders([hpsv3_prompt(_plain(caption)) for caption in captions], lengths)
         tokens = self._tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
         inputs = {
             "input_ids": tokens["input_ids"],
             "attention_mask": tokens["attention_mask"],
-            "image_grid_thw": shown["image_grid_thw"],
+            "image_grid_thw": patches["image_grid_thw"],
         }
         if "mm_token_type_ids" in inspect.signature(self._backbone.forward).parameters:
-            image_id = self._tokenizer.convert_tokens_to_ids(PLACE)
-            inputs["mm_token_type_ids"] = (tokens["input_ids"] == image_id).int()
+            inputs["mm_token_type_ids"] = (tokens["input_ids"] == self._tokenizer.convert_tokens_to_ids(PLACE)).int()
         inputs = {name: value.to(self._device) for name, value in inputs.items()}
-        return {**inputs, "pixel_values": shown["pixel_values"].to(self._device, self._dtype)}
+        return {**inputs, "pixel_values": patches["pixel_values"].to(self._device, self._dtype)}
 
 
 def _plain(caption: str) -> str:
@@ -122,8 +121,8 @@ def _plain(caption: str) -> str:
 def load_hpsv3(folder: Path, placement: Placement) -> HpsV3:
     """The model of a local folder: safetensors with the head, and config, tokenizer and preprocessor of Qwen2-VL."""
     torch, transformers = import_torch(FEATURE)
-    where = {"local_files_only": True, "trust_remote_code": False}
-    config = transformers.AutoConfig.from_pretrained(str(folder), **where)
+    loading = {"local_files_only": True, "trust_remote_code": False}
+    config = transformers.AutoConfig.from_pretrained(str(folder), **loading)
     tensors = _read_tensors(folder)
     rows = next((value.shape[0] for name, value in tensors.items() if name.endswith("embed_tokens.weight")), None)
     if config.model_type != "qwen2_vl" or rows is None:
@@ -132,8 +131,8 @@ def load_hpsv3(folder: Path, placement: Placement) -> HpsV3:
     model = transformers.Qwen2VLForConditionalGeneration.from_pretrained(
         None, config=config, state_dict=tensors, dtype=placement.torch_dtype(torch)
     )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **where)
-    processor = qwen_image_processor().from_pretrained(str(folder), **where)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **loading)
+    processor = qwen_image_processor().from_pretrained(str(folder), **loading)
     (head, *_) = read_heads(folder, "cpu")
     return HpsV3(model.model, head, tokenizer, processor, placement)
 

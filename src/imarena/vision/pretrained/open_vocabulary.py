@@ -57,7 +57,7 @@ def to_detections(
         left, top, right, bottom = box
         if score > threshold and left < right and top < bottom:
             detections.append(Detection((left, top, right, bottom), label, min(1.0, float(score))))
-    return tuple(sorted(detections, key=lambda found: (-found.score, found.label, found.box)))
+    return tuple(sorted(detections, key=lambda detection: (-detection.score, detection.label, detection.box)))
 
 
 class OpenVocabularyModel(ABC):

@@ -39,8 +39,8 @@ class ImagePreparation:
         """The network's input (3, side, side) for pixels (height, width, 3)."""
         height, width = self.inner_size(pixels.shape[0], pixels.shape[1])
         if self.rounds:
-            whole = Image.fromarray(pixels).resize((width, height), self.resample)
-            scaled = np.asarray(whole, np.float32) / np.float32(255)
+            resized = Image.fromarray(pixels).resize((width, height), self.resample)
+            scaled = np.asarray(resized, np.float32) / np.float32(255)
         else:
             scaled = _resize_channels(pixels, (width, height), self.resample)
         normal = (scaled - np.asarray(self.mean, np.float32)) / np.asarray(self.std, np.float32)

@@ -75,10 +75,10 @@ class PromptedSegmenter:
         if len(images) != len(prompts):
             raise UserError("There are not as many lists of prompts as images.", hint="Give one list per image.")
         results = []
-        for pixels, wanted, code in zip(images, prompts, self._encode(images), strict=True):
+        for pixels, points, code in zip(images, prompts, self._encode(images), strict=True):
             size = (pixels.shape[0], pixels.shape[1])
             masks: list[SegmentMask] = []
-            for chunk in _chunks(np.asarray(wanted, np.float64).reshape(len(wanted), -1)):
+            for chunk in _chunks(np.asarray(points, np.float64).reshape(len(points), -1)):
                 logits, scores = self._decode(code, chunk, size, as_boxes=as_boxes)
                 best = scores.argmax(dim=1)
                 rows = self._torch.arange(len(best), device=best.device)
@@ -125,20 +125,20 @@ class PromptedSegmenter:
 
     def _everything(self, pixels: Pixels, code: Any) -> tuple[SegmentMask, ...]:
         size = (pixels.shape[0], pixels.shape[1])
-        kept: list[Any] = []
+        sure_logits: list[Any] = []
         kept_scores: list[float] = []
         for chunk in _chunks(_grid(self._options.points_per_side, size)):
             logits, scores = self._decode(code, chunk, size, as_boxes=False)
             logits, scores = logits.flatten(0, 1), scores.flatten()
             sure = (scores >= self._options.min_score) & (_stability(logits) >= self._options.min_stability)
-            kept += list(logits[sure])
+            sure_logits += list(logits[sure])
             kept_scores += scores[sure].tolist()
-        if not kept:
+        if not sure_logits:
             return ()
-        logits = self._torch.stack(kept)
-        chosen = _without_doubles((logits > 0).cpu().numpy(), kept_scores, self._options.max_overlap)
-        masks = [self._full_size(logits[position], size) for position in chosen]
-        return _apart(masks, [kept_scores[position] for position in chosen], self._options.min_pixels)
+        logits = self._torch.stack(sure_logits)
+        positions = _without_doubles((logits > 0).cpu().numpy(), kept_scores, self._options.max_overlap)
+        masks = [self._full_size(logits[position], size) for position in positions]
+        return _apart(masks, [kept_scores[position] for position in positions], self._options.min_pixels)
 
 
 def _chunks(prompts: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -164,13 +164,13 @@ def _share(score: float) -> float:
 
 def _without_doubles(masks: NDArray[np.bool_], scores: Sequence[float], max_overlap: float) -> list[int]:
     """Indices of masks (n, h, w), the most confident first, without those whose box overlaps a more confident one's."""
-    chosen: list[int] = []
+    positions: list[int] = []
     boxes = [_mask_box(mask) for mask in masks]
     for position in sorted(range(len(masks)), key=lambda index: (-scores[index], index)):
         box = boxes[position]
-        if box is not None and all(_overlap(box, boxes[other]) <= max_overlap for other in chosen):
-            chosen.append(position)
-    return chosen
+        if box is not None and all(_overlap(box, boxes[other]) <= max_overlap for other in positions):
+            positions.append(position)
+    return positions
 
 
 def _mask_box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
@@ -186,7 +186,7 @@ def _overlap(box: tuple[int, int, int, int], other: tuple[int, int, int, int] | 
     across = min(box[2], other[2]) - max(box[0], other[0])
     down = min(box[3], other[3]) - max(box[1], other[1])
     shared = max(0, across) * max(0, down)
-    areas = [(one[2] - one[0]) * (one[3] - one[1]) for one in (box, other)]
+    areas = [(rectangle[2] - rectangle[0]) * (rectangle[3] - rectangle[1]) for rectangle in (box, other)]
     return shared / (sum(areas) - shared)
 
 

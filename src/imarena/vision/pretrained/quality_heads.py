@@ -61,16 +61,16 @@ def read_quality_heads(folder: Path) -> dict[str, RewardLayers]:
     file = folder / "heads.safetensors"
     if not file.is_file():
         raise UserError(f"{folder} has no heads.safetensors.", hint="It holds plausibility.0.weight and so on.")
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    layers_by_head: dict[str, dict[int, dict[str, Any]]] = {}
     for name, tensor in import_module("safetensors.torch").load_file(file).items():
         match = _TENSOR.match(name)
         if match is None or match["head"] not in HEAD_NAMES:
             raise UserError(f"{file} holds '{name}'.", hint=f"Heads are {' and '.join(HEAD_NAMES)}: NAME.0.weight.")
-        found.setdefault(match["head"], {}).setdefault(int(match["layer"]), {})[match["part"]] = tensor.float()
+        layers_by_head.setdefault(match["head"], {}).setdefault(int(match["layer"]), {})[match["part"]] = tensor.float()
     heads = {
-        name: [(layer["weight"], layer.get("bias")) for _, layer in sorted(found[name].items())]
+        name: [(layer["weight"], layer.get("bias")) for _, layer in sorted(layers_by_head[name].items())]
         for name in HEAD_NAMES
-        if name in found
+        if name in layers_by_head
     }
     for name, layers in heads.items():
         if layers[-1][0].shape[0] != 1:

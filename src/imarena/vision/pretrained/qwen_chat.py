@@ -99,9 +99,9 @@ class QwenChat:
             return text
         import transformers
 
-        shown, filled = self.images(chat_images(messages), text, return_tensors)
+        patches, filled = self.images(chat_images(messages), text, return_tensors)
         tokens = self.tokenizer([filled], return_tensors=return_tensors, add_special_tokens=False)
-        inputs = {**tokens, **shown}
+        inputs = {**tokens, **patches}
         inputs["mm_token_type_ids"] = (tokens["input_ids"] == self.image_token_id).int()
         return transformers.BatchFeature(inputs)
 
@@ -109,9 +109,9 @@ class QwenChat:
         """Patches and grids of the images, and the text with one placeholder per image token."""
         if not images:
             return {}, text
-        shown = dict(self.image_processor(images=list(images), return_tensors=return_tensors))
-        lengths = [int(grid.prod()) // self.image_processor.merge_size**2 for grid in shown["image_grid_thw"]]
-        return shown, fill_placeholders([text], lengths)[0]
+        patches = dict(self.image_processor(images=list(images), return_tensors=return_tensors))
+        lengths = [int(grid.prod()) // self.image_processor.merge_size**2 for grid in patches["image_grid_thw"]]
+        return patches, fill_placeholders([text], lengths)[0]
 
     @property
     def image_token_id(self) -> int:
@@ -145,8 +145,7 @@ def _opened(image: Any) -> Any:
         return image
     from PIL import Image
 
-    opened = Image.open(io.BytesIO(image))
-    return opened.convert("RGB")
+    return Image.open(io.BytesIO(image)).convert("RGB")
 
 
 def _content_text(content: Any) -> str:

@@ -21,9 +21,9 @@ def load_qwen_processor(model: str, revision: str | None) -> Any:
     """The processor of a pipeline in a folder or on the hub; errors of transformers are passed on."""
     import transformers
 
-    where = {"subfolder": "processor", "revision": revision, "trust_remote_code": False}
-    tokenizer = transformers.Qwen2TokenizerFast.from_pretrained(model, **where)
-    return make_qwen_processor(tokenizer, qwen_image_processor().from_pretrained(model, **where))
+    loading = {"subfolder": "processor", "revision": revision, "trust_remote_code": False}
+    tokenizer = transformers.Qwen2TokenizerFast.from_pretrained(model, **loading)
+    return make_qwen_processor(tokenizer, qwen_image_processor().from_pretrained(model, **loading))
 
 
 def qwen_image_processor() -> Any:
@@ -43,16 +43,16 @@ def make_qwen_processor(tokenizer: Any, pictures: Any) -> Any:
         self.image_token = PLACE
         self.chat_template = None
 
-    def read(_self: Any, images: Any = None, text: Any = None, padding: Any = False, return_tensors: Any = None) -> Any:
-        seen = {} if images is None else pictures(images=images, return_tensors=return_tensors)
+    def call(_self: Any, images: Any = None, text: Any = None, padding: Any = False, return_tensors: Any = None) -> Any:
+        patches = {} if images is None else pictures(images=images, return_tensors=return_tensors)
         texts = [text] if isinstance(text, str) else list(text)
         if images is not None:
-            sizes = [int(grid.prod()) // pictures.merge_size**2 for grid in seen["image_grid_thw"]]
+            sizes = [int(grid.prod()) // pictures.merge_size**2 for grid in patches["image_grid_thw"]]
             texts = fill_placeholders(texts, sizes)
         tokens = tokenizer(texts, padding=padding, return_tensors=return_tensors)
-        return transformers.BatchFeature({**tokens, **seen})
+        return transformers.BatchFeature({**tokens, **patches})
 
-    kind = type("PictureProcessor", (transformers.Qwen2VLProcessor,), {"__init__": start, "__call__": read})
+    kind = type("PictureProcessor", (transformers.Qwen2VLProcessor,), {"__init__": start, "__call__": call})
     return kind()
 
 
@@ -61,6 +61,6 @@ def fill_placeholders(texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
     left: Iterator[int] = iter(sizes)
     filled: list[str] = []
     for text in texts:
-        first, *rest = text.split(PLACE)
-        filled.append(first + "".join(PLACE * next(left, 1) + part for part in rest))
+        first, *parts = text.split(PLACE)
+        filled.append(first + "".join(PLACE * next(left, 1) + part for part in parts))
     return filled

@@ -49,15 +49,15 @@ def _hides_items(arena: ServedWorkspace, caller: Caller) -> bool:
 def get_battle(request: Request, caller: LookCaller, battle_id: RecordId) -> BattleDetail:
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
-    seen = BattleFilters(released=not caller.leads)
-    pair, votes, judgments = explorer.load_battle(arena.leaderboards, battle_id, leads=caller.leads, filters=seen)
+    filters = BattleFilters(released=not caller.leads)
+    pair, votes, judgments = explorer.load_battle(arena.leaderboards, battle_id, leads=caller.leads, filters=filters)
     records = arena.voting.records
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
     numbers: dict[str, int] = {}
     cast = []
-    for shown in votes:
-        number = numbers.setdefault(shown.vote.rater_id, len(numbers) + 1)
-        cast.append(responses.vote_out(shown, number, mirrored=shown.vote.left_id != pair.left_id))
+    for vote_view in votes:
+        number = numbers.setdefault(vote_view.vote.rater_id, len(numbers) + 1)
+        cast.append(responses.vote_out(vote_view, number, mirrored=vote_view.vote.left_id != pair.left_id))
     return BattleDetail(
         battle=responses.battle_out(arena, pair),
         sources=responses.battle_sources(arena, pair),
@@ -66,7 +66,8 @@ def get_battle(request: Request, caller: LookCaller, battle_id: RecordId) -> Bat
         right=responses.output_picture(arena, right),
         votes=cast if caller.inside else [],
         judgments=[
-            responses_look.judgment_out(shown, mirrored=shown.judgment.left_id != pair.left_id) for shown in judgments
+            responses_look.judgment_out(judgment_view, mirrored=judgment_view.judgment.left_id != pair.left_id)
+            for judgment_view in judgments
         ],
     )
 
@@ -79,8 +80,8 @@ def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery) -> It
 
 def _asked_values(query: ItemQuery) -> dict[str, str]:
     """The values that items must have, by column."""
-    named = {name: getattr(query, name) for name in ItemQuery.model_fields}
-    return {name: str(value) for name, value in named.items() if value is not None}
+    columns = {name: getattr(query, name) for name in ItemQuery.model_fields}
+    return {name: str(value) for name, value in columns.items() if value is not None}
 
 
 @router.get("/items")
@@ -101,16 +102,16 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
 def get_item(request: Request, caller: LookCaller, item_id: RecordId) -> ItemDetail:
     """An item with the outputs of all editors."""
     arena = arena_of(request)
-    shown = explorer.load_item(arena.leaderboards, item_id, leads=caller.leads)
-    item = shown.item
+    view = explorer.load_item(arena.leaderboards, item_id, leads=caller.leads)
+    item = view.item
     return ItemDetail(
-        item=responses.item_line(item, len(shown.outputs)),
+        item=responses.item_line(item, len(view.outputs)),
         instructions=[turn.instruction for turn in item.turns],
         licence=item.licence,
         sources=responses.item_pictures(arena, item_id, "source", item.sources),
         references=responses.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[responses_look.output_out(arena, output, shown, with_notes=caller.inside) for output in shown.outputs],
-        words=[_words(finding) for finding in item_findings(arena.workspace, item, shown.outputs)],
+        outputs=[responses_look.output_out(arena, output, view, with_notes=caller.inside) for output in view.outputs],
+        words=[_words(finding) for finding in item_findings(arena.workspace, item, view.outputs)],
     )
 
 

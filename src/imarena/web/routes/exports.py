@@ -175,8 +175,8 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with counts of votes and judgments."""
     arena = arena_of(request)
-    chosen = select_battles(arena, caller, query)
-    parts = (responses.battles_out(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
+    battles = select_battles(arena, caller, query)
+    parts = (responses.battles_out(arena, battles[at : at + _AT_ONCE]) for at in range(0, len(battles), _AT_ONCE))
     return _saved(BattleOut, chain.from_iterable(parts), query.format, "battles")
 
 
@@ -190,8 +190,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     def rows() -> Iterator[list[object]]:
         for _, identity in select_items(arena, caller, query):
             item = arena.voting.records.item(identity)
-            values = {name: getattr(item, name) for name in names[:-1]}
-            yield [*values.values(), counts.get(item.item_id, 0)]
+            yield [*(getattr(item, name) for name in names[:-1]), counts.get(item.item_id, 0)]
 
     return table_file(names, rows(), query.format, "items")
 
@@ -209,16 +208,16 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     """All runs, newest first."""
     watch = arena_of(request).leaderboards.runs
 
-    def found() -> Iterator[RunOut]:
+    def rows() -> Iterator[RunOut]:
         before: int | None = None
-        while seen := watch.recent(before, 200):
-            yield from map(responses_look.run_out, seen)
-            before = seen[-1].seq
+        while page := watch.recent(before, 200):
+            yield from map(responses_look.run_out, page)
+            before = page[-1].seq
 
-    return _saved(RunOut, found(), format, "runs")
+    return _saved(RunOut, rows(), format, "runs")
 
 
-def _asked(request: Request, campaign_id: str | None) -> Workspace:
+def _workspace(request: Request, campaign_id: str | None) -> Workspace:
     """The workspace; raises if the requested campaign is not in it."""
     arena = arena_of(request)
     if campaign_id is not None:
@@ -231,8 +230,7 @@ def export_votes(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
-    rows = vote_rows(_asked(request, campaign_id), campaign_id)
-    return table_file(VOTE_COLUMNS, rows, format, "votes")
+    return table_file(VOTE_COLUMNS, vote_rows(_workspace(request, campaign_id), campaign_id), format, "votes")
 
 
 @router.get("/ratings", **ROUTE)
@@ -240,8 +238,7 @@ def export_ratings(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live rating, one row per criterion: the table that `imarena agree --from` reads."""
-    rows = rating_rows(_asked(request, campaign_id), campaign_id)
-    return table_file(RATING_COLUMNS, rows, format, "ratings")
+    return table_file(RATING_COLUMNS, rating_rows(_workspace(request, campaign_id), campaign_id), format, "ratings")
 
 
 @router.get("/agreement", **ROUTE)

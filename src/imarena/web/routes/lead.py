@@ -63,12 +63,12 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: wire_lead.Know
     """Tasks with known answers, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
-        known = rating.known_tasks_from_table(workspace, body.kind, body.table)
+        proposals = rating.known_tasks_from_table(workspace, body.kind, body.table)
     else:
         least = (body.least_votes, body.least_share)
-        known = rating.known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
+        proposals = rating.known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
     return wire_lead.KnownPage(
-        tasks=[_known(proposal) for proposal in known.tasks], problems=sentences(known.notices[:50], "page")
+        tasks=[_known_out(proposal) for proposal in proposals.tasks], problems=sentences(proposals.notices[:50], "page")
     )
 
 
@@ -76,7 +76,7 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: wire_lead.Know
 def get_campaign(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wire_lead.CampaignOut:
     """One campaign with its progress, its history and the raters with warnings."""
     arena = arena_of(request)
-    return _whole(arena, arena.voting.campaign(campaign_id))
+    return _details(arena, arena.voting.campaign(campaign_id))
 
 
 @router.patch("/campaigns/{campaign_id}")
@@ -88,7 +88,7 @@ def change_campaign(
     arena.voting.campaign(campaign_id)
     changed = change(arena.workspace, campaign_id, body, caller.name or caller.role or "")
     arena.voting.records.forget_plans()
-    return _whole(arena, changed)
+    return _details(arena, changed)
 
 
 @router.get("/campaigns/{campaign_id}/raters")
@@ -153,14 +153,14 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wir
     """The reasons why tasks were skipped."""
     arena = arena_of(request)
     skipped = rating.skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
-    some = [
+    reasons = [
         wire_lead.SkipReason(
             reason=tasks.reason, count=tasks.count, n_items=len(tasks.items),
             items=list(tasks.items[:20]), words=list(tasks.words[:20]),
         )
         for tasks in skipped
     ]  # fmt: skip
-    return wire_lead.SkipReport(reasons=some)
+    return wire_lead.SkipReport(reasons=reasons)
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
@@ -172,7 +172,7 @@ def export_campaign(request: Request, _caller: LeadCaller, campaign_id: PathId) 
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _known(proposal: rating.KnownTaskProposal) -> wire_lead.KnownOut:
+def _known_out(proposal: rating.KnownTaskProposal) -> wire_lead.KnownOut:
     return wire_lead.KnownOut.of(proposal, task=wire_lead.GoldIn(**proposal.known.model_dump()))
 
 
@@ -183,7 +183,7 @@ def _out(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
     return wire_lead.CampaignOut(**progress, settings=settings, history=[], notices=[])
 
 
-def _whole(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
+def _details(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
     changed = [
         wire_lead.CampaignChanged.model_validate(edit) for edit in rating.campaign_history(arena.workspace, campaign)
     ]
@@ -228,5 +228,5 @@ def invite_again(
     invited = rating.reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
-    shown = wire_lead.InvitationOut.model_validate(invited.invitation)
-    return wire_lead.InvitationMade(invitation=shown, token=invited.secret, path=f"/join#{invited.secret}")
+    invitation = wire_lead.InvitationOut.model_validate(invited.invitation)
+    return wire_lead.InvitationMade(invitation=invitation, token=invited.secret, path=f"/join#{invited.secret}")

@@ -46,30 +46,30 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
         raise RequestRefused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     arena = arena_of(request)
-    shown = presented_secrets(request.headers, arena.keys)
-    return StreamingResponse(_events(arena, shown), media_type="text/event-stream", headers=headers)
+    secrets = presented_secrets(request.headers, arena.keys)
+    return StreamingResponse(_events(arena, secrets), media_type="text/event-stream", headers=headers)
 
 
-def _allowed(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> bool:
+def _allowed(arena: ServedWorkspace, secrets: list[tuple[str, bool]]) -> bool:
     """Does this session still have access? If access is lost, the stream ends within seconds."""
-    visitors = (arena.sessions.visitor(secret, machine=machine) for secret, machine in shown)
+    visitors = (arena.sessions.visitor(secret, machine=machine) for secret, machine in secrets)
     return any(visitor is not None and visitor.role in INSIDE for visitor in visitors)
 
 
-async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> AsyncIterator[bytes]:
+async def _events(arena: ServedWorkspace, secrets: list[tuple[str, bool]]) -> AsyncIterator[bytes]:
     global _open_streams  # noqa: PLW0603 - the event loop alone counts
     _open_streams += 1
     try:
-        sent, silent_s, lasted_s = "", 0.0, 0.0
+        last_page, silent_s, lasted_s = "", 0.0, 0.0
         while lasted_s < LONGEST_S and not stopping.is_set():
             try:
-                if not await run_in_threadpool(_allowed, arena, shown):
+                if not await run_in_threadpool(_allowed, arena, secrets):
                     return
                 page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
             except DatabaseFailed:
-                page = sent  # the database is unavailable: keep the last state until it is back
-            if page != sent:
-                sent, silent_s = page, 0.0
+                page = last_page  # the database is unavailable: keep the last state until it is back
+            if page != last_page:
+                last_page, silent_s = page, 0.0
                 yield f"data: {page}\n\n".encode()
             elif silent_s >= BEAT_S:
                 silent_s = 0.0
@@ -81,10 +81,10 @@ async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> Asyn
 
 
 def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
-    seen = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
+    page = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
     now = arena.leaderboards.get_or_compute("status", lambda: workspace_status(arena.workspace))
-    more = str(seen[-1].seq) if len(seen) == limit else None
-    return RunPage(runs=[run_out(run) for run in seen], failures=now.missing, totals=now.totals, next_cursor=more)
+    more = str(page[-1].seq) if len(page) == limit else None
+    return RunPage(runs=[run_out(run) for run in page], failures=now.missing, totals=now.totals, next_cursor=more)
 
 
 @router.get("/judges")

@@ -24,10 +24,10 @@ def list_invitations(
 ) -> InvitationPage:
     """Invitations, newest first."""
     before = int(cursor) if cursor else None
-    listed = list_links(arena_of(request).workspace, campaign_id=campaign_id, before=before, limit=limit)
-    more = str(listed.invitations[-1].seq) if len(listed.invitations) == limit else None
-    shown = [InvitationOut.model_validate(invitation) for invitation in listed.invitations]
-    return InvitationPage(invitations=shown, total=listed.total, next_cursor=more)
+    links = list_links(arena_of(request).workspace, campaign_id=campaign_id, before=before, limit=limit)
+    more = str(links.invitations[-1].seq) if len(links.invitations) == limit else None
+    invitations = [InvitationOut.model_validate(invitation) for invitation in links.invitations]
+    return InvitationPage(invitations=invitations, total=links.total, next_cursor=more)
 
 
 @router.post("/lead/invitations")

@@ -63,8 +63,8 @@ def get_task_tile(
 def get_example_picture(request: Request, caller: RaterCaller, identity: ExampleId) -> Response:
     """An image in the guidelines of one of this rater's campaigns."""
     arena = arena_of(request)
-    mine = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
-    texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in mine.campaigns]
+    joined = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
+    texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in joined.campaigns]
     return send_display(request, image_of_example(arena.leaderboards, texts, identity))
 
 
@@ -102,7 +102,7 @@ def get_output_tile(
 
 def send_display(request: Request, image: ImageRef) -> Response:
     """A picture as a JPEG that fits a screen."""
-    return _sent(request, arena_of(request).pictures.display(image), "image/jpeg")
+    return _image_response(request, arena_of(request).pictures.display(image), "image/jpeg")
 
 
 def send_tile(request: Request, image: ImageRef, level: int, column: int, row: int) -> Response:
@@ -110,14 +110,14 @@ def send_tile(request: Request, image: ImageRef, level: int, column: int, row: i
     pictures = arena_of(request).pictures
     if not pictures.has_tile(image, level, column, row):
         raise RequestRefused(404, "not_found", "There is no such tile.")
-    return _sent(request, pictures.tile(image, level, column, row), "image/png")
+    return _image_response(request, pictures.tile(image, level, column, row), "image/png")
 
 
-def _sent(request: Request, data: bytes, media_type: str) -> Response:
+def _image_response(request: Request, data: bytes, media_type: str) -> Response:
     """The bytes, or 304 if the browser sends their hash in If-None-Match; `*` does not match."""
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
     known_tags = request.headers.get("if-none-match", "").split(",")
-    if tag in (one.strip().removeprefix("W/") for one in known_tags):
+    if tag in (sent_tag.strip().removeprefix("W/") for sent_tag in known_tags):
         return Response(status_code=304, headers=headers)
     return Response(data, media_type=media_type, headers=headers)

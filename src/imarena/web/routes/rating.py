@@ -42,11 +42,11 @@ def list_my_campaigns(
     """The campaigns of this rater; for leads, all open campaigns."""
     arena, rater_id = arena_of(request), rater_of(caller)
     after = int(cursor) if cursor else 0
-    mine = campaigns_of_rater(arena.workspace, rater_id, leads=caller.leads, after=after, limit=limit)
-    shown = (rater_campaign(arena, key, rater_id, leads=caller.leads) for _, key in mine.campaigns)
-    more = str(mine.campaigns[-1][0]) if len(mine.campaigns) == limit else None
+    joined = campaigns_of_rater(arena.workspace, rater_id, leads=caller.leads, after=after, limit=limit)
+    campaigns = (rater_campaign(arena, key, rater_id, leads=caller.leads) for _, key in joined.campaigns)
+    more = str(joined.campaigns[-1][0]) if len(joined.campaigns) == limit else None
     return wire.RaterCampaignPage(
-        campaigns=[campaign for campaign in shown if campaign is not None], total=mine.total, next_cursor=more
+        campaigns=[campaign for campaign in campaigns if campaign is not None], total=joined.total, next_cursor=more
     )
 
 

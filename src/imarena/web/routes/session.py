@@ -64,14 +64,14 @@ def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
 def sign_out(request: Request, response: Response, caller: Anyone, role: Role | None = None) -> Done:
     """End the session, in the browser and on the server. `role` selects one if the browser has several."""
     arena = arena_of(request)
-    mine = {caller.role: caller.session} if caller.session else {}
-    mine.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in mine})
-    wanted = role or caller.role
-    if wanted in mine:
-        end_own_session(arena.workspace, mine[wanted])
+    keys = {caller.role: caller.session} if caller.session else {}
+    keys.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in keys})
+    ended_role = role or caller.role
+    if ended_role in keys:
+        end_own_session(arena.workspace, keys[ended_role])
         arena.sessions.forget()
     port = port_of(request.headers.get("host", ""))
-    for ended in (wanted,) if wanted else ROLES:
+    for ended in (ended_role,) if ended_role else ROLES:
         drop_cookies(response, ended, port, root=arena.settings.root_path)
     return Done()
 

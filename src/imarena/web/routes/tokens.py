@@ -47,8 +47,8 @@ def list_sessions(
 ) -> SessionPage:
     """Open sessions, newest first."""
     sessions = open_sessions(arena_of(request).workspace, before=cursor, limit=limit)
-    shown = [SessionOut.of(session, mine=session.session_id == caller.session) for session in sessions]
-    return SessionPage(sessions=shown, next_cursor=sessions[-1].cursor if len(sessions) == limit else None)
+    rows = [SessionOut.of(session, mine=session.session_id == caller.session) for session in sessions]
+    return SessionPage(sessions=rows, next_cursor=sessions[-1].cursor if len(sessions) == limit else None)
 
 
 @router.delete("/sessions/{session_id}")

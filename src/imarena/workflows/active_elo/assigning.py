@@ -69,14 +69,14 @@ class AssignReport:
         """For ``--json``."""
         notices = notice_fields(self.notices)
         if self.stopped:
-            known = {"stopped": True, "top_confidence": self.top_confidence, "assignments": 0, "judge": self.judge}
-            return {**known, **notices}
-        rest = (
+            data = {"stopped": True, "top_confidence": self.top_confidence, "assignments": 0, "judge": self.judge}
+            return {**data, **notices}
+        fields = (
             "policy", "assignments", "offered", "for_named_raters", "battles", "repeats", "gold", "top_confidence",
             "file",
         )  # fmt: skip
         first = {"stopped": False, "campaign": self.campaign, "judge": self.judge}
-        return {**first, **notices, **{name: getattr(self, name) for name in rest}}
+        return {**first, **notices, **{name: getattr(self, name) for name in fields}}
 
 
 def assign_battles(
@@ -128,10 +128,10 @@ def assign_battles(
 
 
 def _short(request: AssignmentRequest, battles: int) -> tuple[Notice, ...]:
-    wanted = -(-request.budget // request.votes_per_battle)
-    if battles >= wanted:
+    needed = -(-request.budget // request.votes_per_battle)
+    if battles >= needed:
         return ()
-    return (Notice(code="few_battles_left", values={"battles": battles, "wanted": wanted}),)
+    return (Notice(code="few_battles_left", values={"battles": battles, "wanted": needed}),)
 
 
 def draw_batch(
@@ -250,11 +250,11 @@ class _Maker:
         swapped = {"left_id": first.right_id, "right_id": first.left_id, "purpose": "repeat", "probability": None}
         return first.model_copy(update=swapped)
 
-    def _gold(self, wanted: int) -> list[Assignment]:
-        known = sorted(_answers(self.arena))
+    def _gold(self, number: int) -> list[Assignment]:
+        battles = sorted(_answers(self.arena))
         assignments = []
-        for position in self.rng.permutation(len(known))[:wanted]:
-            item, pair = known[position]
+        for position in self.rng.permutation(len(battles))[:number]:
+            item, pair = battles[position]
             rater = self._rater(item, pair)
             if rater != "":
                 assignments.append(self._assignment(item, pair, rater, purpose="gold"))
@@ -268,24 +268,24 @@ def _answers(arena: Arena) -> dict[tuple[int, int], float]:
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
         if arena.gold[item] and askable[item, pair]:
             points_by_battle.setdefault((item, pair), set()).add(points)
-    return {battle: next(iter(seen)) for battle, seen in points_by_battle.items() if seen in ({0.0}, {1.0})}
+    return {battle: next(iter(points)) for battle, points in points_by_battle.items() if points in ({0.0}, {1.0})}
 
 
-def _known(arena: Arena) -> list[JsonValue]:
+def _known_answers(arena: Arena) -> list[JsonValue]:
     """Return the known answers in the form that the web application reads."""
-    listed: list[JsonValue] = []
+    answers: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
         left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
         task = routing.KnownTask(
             item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )
-        listed.append(task.model_dump(mode="json"))
-    return listed
+        answers.append(task.model_dump(mode="json"))
+    return answers
 
 
 def _offer(workspace: Workspace, assignments: list[Assignment], before: int) -> int:
     """Offer open assignments in the web application, if both sides have pixels."""
-    shown = sorted(
+    ids = sorted(
         {
             side
             for assignment in assignments
@@ -293,7 +293,7 @@ def _offer(workspace: Workspace, assignments: list[Assignment], before: int) -> 
             if side and assignment.rater_id is None
         }
     )
-    pixels = {row["id"] for row in workspace.store.rows(Output, id=shown) if row["image_sha256"]} if shown else set()
+    pixels = {row["id"] for row in workspace.store.rows(Output, id=ids) if row["image_sha256"]} if ids else set()
     free = [
         assignment
         for assignment in assignments
@@ -313,20 +313,20 @@ def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) ->
             hint="Name another with --campaign, or open it again on its page.",
         )
     if campaign is not None:
-        return _with_answers(campaign, _known(arena))
+        return _with_answers(campaign, _known_answers(arena))
     settings: JsonDict = {
         "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
-        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
+        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known_answers(arena),
     }  # fmt: skip
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
 
 
-def _with_answers(campaign: Campaign, known: list[JsonValue]) -> Campaign:
+def _with_answers(campaign: Campaign, answers: list[JsonValue]) -> Campaign:
     """Add the gold answers that new votes have made known to a campaign; its earlier ones are kept."""
     had = campaign.settings.get("gold")
-    listed = had if isinstance(had, list) else []
-    new = [task for task in known if task not in listed]
-    return campaign.model_copy(update={"settings": {**campaign.settings, "gold": [*listed, *new]}}) if new else campaign
+    stored = had if isinstance(had, list) else []
+    new = [task for task in answers if task not in stored]
+    return campaign.model_copy(update={"settings": {**campaign.settings, "gold": [*stored, *new]}}) if new else campaign
 
 
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

@@ -79,9 +79,9 @@ def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str])
     rows = []
     for model in best:
         columns = {name: table[:, arena.pool.models.index(model)] for name, table in tables.items()}
-        known = {name: column[np.isfinite(column)] for name, column in columns.items()}
+        finite = {name: column[np.isfinite(column)] for name, column in columns.items()}
         scored = np.any([np.isfinite(column) for column in columns.values()], axis=0)
-        means = {name: float(values.mean()) if values.size else None for name, values in known.items()}
+        means = {name: float(values.mean()) if values.size else None for name, values in finite.items()}
         rows.append(DimensionMeans(model, int(scored.sum()), means))
     return tuple(rows)
 

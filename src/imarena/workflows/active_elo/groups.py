@@ -83,8 +83,8 @@ def dimension_boards(
     for name, scores in tables.items():
         votes = dimension_votes(workspace, arena, name)
         other = replace(arena, pool=replace(arena.pool, scores=scores), votes=votes)
-        wanted = ("corrected", "human", "judge") if len(votes) else ("judge",)
-        boards = {setting: setting_board(workspace, other, setting, options) for setting in wanted}
+        settings = ("corrected", "human", "judge") if len(votes) else ("judge",)
+        boards = {setting: setting_board(workspace, other, setting, options) for setting in settings}
         missing = {} if len(votes) else {"corrected, human": "nobody voted on this dimension alone"}
         groups[name] = GroupBoards(arena.pool.n_items, len(votes), boards, missing)
     return groups

@@ -51,33 +51,34 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
     A file can be read again: votes that are already stored stay as they are.
     """
     rows = list(_rows(path))
-    known = {
+    assignments = {
         assignment.assignment_id: assignment
         for assignment in _assignments(workspace, {row["assignment"] for _, row in rows})
     }
-    stored, shown, cache = _stored(workspace, known), _shown(workspace, known), RecordCache(workspace)
+    stored, first_of = _stored_outcomes(workspace, assignments), _answered_units(workspace, assignments)
+    cache = RecordCache(workspace)
     records: list[Record] = []
     refused: list[RefusedRow] = []
-    waiting = same = new = 0
+    waiting = unchanged = new = 0
     for number, row in rows:
         if not row["winner"]:
             waiting += 1
             continue
-        vote = _vote(row, known)
+        vote = _vote(row, assignments)
         if isinstance(vote, str):
             refused.append(RefusedRow(number, row["assignment"], vote))
             continue
         earlier = stored.get((row["assignment"], vote.rater_id))
         if earlier == vote.preference:
-            same += 1
+            unchanged += 1
             continue
         if earlier is not None:
             reason = f"rater '{vote.rater_id}' voted {earlier} on this assignment already; a second vote does not count"
             refused.append(RefusedRow(number, row["assignment"], reason))
             continue
-        assignment = known[row["assignment"]]
+        assignment = assignments[row["assignment"]]
         if (
-            shown.setdefault((vote.rater_id, assignment.unit, assignment.purpose), assignment.assignment_id)
+            first_of.setdefault((vote.rater_id, assignment.unit, assignment.purpose), assignment.assignment_id)
             != assignment.assignment_id
         ):
             reason = f"rater '{vote.rater_id}' voted on this battle already; another vote on it is for somebody else"
@@ -87,28 +88,28 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
             vote = vote.model_copy(update={"first_turn": _first_turn(cache, assignment, row)})
         stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
         new += 1
-        records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
+        records += [Rater(rater_id=vote.rater_id), vote, _vote_event(vote)]
     added = workspace.store.add(records, durable=True)
     _close(workspace, [record for record in records if isinstance(record, Vote)])
-    answered = sorted({assignment.campaign_id for assignment in known.values()}) if new else []
+    answered = sorted({assignment.campaign_id for assignment in assignments.values()}) if new else []
     for campaign in workspace.store.records(Campaign, id=answered) if answered else ():
         offer_adjudications(workspace, campaign)
     refused += [
         RefusedRow(0, getattr(conflict.record, "assignment_id", "") or "", conflict.reason)
         for conflict in added.conflicts
     ]
-    return IngestReport(new - len(added.conflicts), same, waiting, tuple(refused))
+    return IngestReport(new - len(added.conflicts), unchanged, waiting, tuple(refused))
 
 
 def count_unread_rows(workspace: Workspace, path: Path) -> int:
     """Count rows of a sheet with a winner that `ingest` would accept but has not read yet."""
     rows = [row for _, row in _rows(path) if row["winner"]]
-    known = {
+    assignments = {
         assignment.assignment_id: assignment
         for assignment in _assignments(workspace, {row["assignment"] for row in rows})
     }
-    stored = _stored(workspace, known)
-    votes = [vote for row in rows if isinstance(vote := _vote(row, known), Vote)]
+    stored = _stored_outcomes(workspace, assignments)
+    votes = [vote for row in rows if isinstance(vote := _vote(row, assignments), Vote)]
     return sum((vote.assignment_id or "", vote.rater_id) not in stored for vote in votes)
 
 
@@ -172,39 +173,39 @@ def _text(path: Path) -> str:
 
 
 def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
-    listed = sorted(ids)
-    for start in range(0, len(listed), 500):
-        yield from workspace.store.records(Assignment, id=listed[start : start + 500])
+    ordered = sorted(ids)
+    for start in range(0, len(ordered), 500):
+        yield from workspace.store.records(Assignment, id=ordered[start : start + 500])
 
 
-def _stored(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
+def _stored_outcomes(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
     outcomes: dict[tuple[str, str], Outcome] = {}
-    listed = sorted(known)
-    for start in range(0, len(listed), 500):
-        for vote in workspace.store.records(Vote, assignment_id=listed[start : start + 500]):
+    ids = sorted(assignments)
+    for start in range(0, len(ids), 500):
+        for vote in workspace.store.records(Vote, assignment_id=ids[start : start + 500]):
             if vote.assignment_id is not None and vote.preference is not None:
                 outcomes[vote.assignment_id, vote.rater_id] = vote.preference
     return outcomes
 
 
-def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
+def _answered_units(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
     """Map rater, unit and purpose to the assignment with which a rater voted on an open unit.
 
     A repeat has another purpose: the rater is meant to see that battle twice.
     """
-    units = sorted({assignment.unit for assignment in known.values() if assignment.rater_id is None})
-    shown: dict[tuple[str, str, str], str] = {}
+    units = sorted({assignment.unit for assignment in assignments.values() if assignment.rater_id is None})
+    first_of: dict[tuple[str, str, str], str] = {}
     for start in range(0, len(units), 500):
-        same = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units[start : start + 500])}
-        for vote in workspace.store.rows(Vote, assignment_id=sorted(same)) if same else ():
-            row = same[vote["assignment_id"]]
-            shown[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]
-    return shown
+        rows = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units[start : start + 500])}
+        for vote in workspace.store.rows(Vote, assignment_id=sorted(rows)) if rows else ():
+            row = rows[vote["assignment_id"]]
+            first_of[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]
+    return first_of
 
 
-def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
+def _vote(row: dict[str, str], assignments: dict[str, Assignment]) -> Vote | str:
     """Return the vote, or the reason why there is none."""
-    assignment = known.get(row["assignment"])
+    assignment = assignments.get(row["assignment"])
     if assignment is None:
         return "no such assignment in this workspace"
     # spreadsheets capitalize words; button texts are accepted too
@@ -239,9 +240,9 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
 
 def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
     """Return the first of several turns that the sheet asked about together; None if its words ask about one turn."""
-    asked = cache.asked(assignment)
+    edit = cache.asked(assignment)
     words = row.get("instruction", "").split()
-    return asked.first_turn if not words or words == asked.instruction.split() else None
+    return edit.first_turn if not words or words == edit.instruction.split() else None
 
 
 def _close(workspace: Workspace, cast: list[Vote]) -> None:
@@ -255,7 +256,7 @@ def _close(workspace: Workspace, cast: list[Vote]) -> None:
             )
 
 
-def _voted(vote: Vote) -> Event:
+def _vote_event(vote: Vote) -> Event:
     return Event(
         event_id=content_id("event", "voted", vote.assignment_id, vote.rater_id),
         assignment_id=vote.assignment_id or "",

@@ -48,18 +48,18 @@ class MetricAgreement:
         }  # fmt: skip
 
 
-def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
+def compare_metrics(arenas: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
     """Compare every other judge or metric that scored two models of the board.
 
     Models of groups that never met are not compared: correlations are means over the groups, by number of models.
     """
     ratings = {standing.model: standing.rating for standing in board.models}
     metrics = []
-    for name, other in others.items():
+    for name, other in arenas.items():
         with np.errstate(invalid="ignore"):
-            known = np.isfinite(other.pool.scores)
-            counts = known.sum(axis=0)
-            means = np.where(known, other.pool.scores, 0.0).sum(axis=0) / np.maximum(counts, 1)
+            scored = np.isfinite(other.pool.scores)
+            counts = scored.sum(axis=0)
+            means = np.where(scored, other.pool.scores, 0.0).sum(axis=0) / np.maximum(counts, 1)
         theirs = {m: float(v) for m, v, n in zip(other.pool.models, means, counts, strict=True) if n and m in ratings}
         groups = [[model for model in group if model in theirs] for group in board.groups]
         against = [
@@ -69,9 +69,9 @@ def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgr
         ]
         if not against:
             continue
-        tests = _paired(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
+        tests = _paired_tests(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
         spearman, kendall = (
-            _mean([(getattr(one, figure), one.n) for one in against]) for figure in ("spearman", "kendall")
+            _mean([(getattr(each, figure), each.n) for each in against]) for figure in ("spearman", "kendall")
         )
         metrics.append(MetricAgreement(name, theirs, spearman, kendall, tests))
     return tuple(metrics)
@@ -79,11 +79,11 @@ def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgr
 
 def _mean(values: list[tuple[float | None, int]]) -> float | None:
     """The mean of the known values by their weights; None without any."""
-    known = [(value, weight) for value, weight in values if value is not None]
-    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
+    pairs = [(value, weight) for value, weight in values if value is not None]
+    return sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs) if pairs else None
 
 
-def _paired(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
+def _paired_tests(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
     """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction.
 
     `best`: the models to compare with one another, by group.
@@ -91,8 +91,8 @@ def _paired(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
     tests: list[PairedTest] = []
     for models in (pair for group in best for pair in combinations(group, 2)):
         left, right = (arena.pool.scores[:, arena.pool.models.index(name)] for name in models)
-        both = np.isfinite(left) & np.isfinite(right)
-        figure = paired_bootstrap(left[both], right[both], rounds=2000)
+        mask = np.isfinite(left) & np.isfinite(right)
+        figure = paired_bootstrap(left[mask], right[mask], rounds=2000)
         if figure.value is None or figure.low is None or figure.high is None:
             continue
         p = _two_sided(figure.value, (figure.high - figure.low) / (2 * Z95))

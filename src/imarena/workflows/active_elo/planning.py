@@ -54,12 +54,12 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
     chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    listed = [ids[index] for index in sorted(chosen)]
-    settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
+    gold_ids = [ids[index] for index in sorted(chosen)]
+    settings: JsonDict = {"items": list(gold_ids), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
     )
-    return FrozenGold(len(listed), new=True)
+    return FrozenGold(len(gold_ids), new=True)
 
 
 def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
@@ -145,8 +145,8 @@ def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = routing.chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(fit.slopes[0, 0]), float(fit.dispersion[0])
-    drawn = draw_boards(ballot, fit, BOARDS) if claims else None
-    return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, drawn)
+    boards = draw_boards(ballot, fit, BOARDS) if claims else None
+    return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, boards)
 
 
 def choose_gates(
@@ -296,15 +296,15 @@ def plan_votes(
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
-    wanted = _wanted(arena, belief, expected, wish)
+    need = _votes_needed(arena, belief, expected, wish)
     return VotePlan(
         judge=arena.judge,
-        notices=(*arena.notices, *_plan_notices(wanted, wish)),
+        notices=(*arena.notices, *_plan_notices(need, wish)),
         items=arena.pool.n_items,
         models=arena.pool.n_models,
         votes_so_far=len(arena.work),
         controls_so_far=len(arena.votes) - len(arena.work),
-        wanted=wanted,
+        wanted=need,
         target=wish.target,
         top=tuple(arena.pool.models[index] for index in order[:top]),
         top_confidence=sure,
@@ -320,7 +320,7 @@ def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
     return high <= WIDEST_RANGE * max(low, 1)
 
 
-def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
+def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
     """Return the votes needed overall and per model, and the votes available here."""
     need = expected.needed(wish.target)
     options = Options()
@@ -353,20 +353,20 @@ def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wi
     )
 
 
-def _plan_notices(wanted: VotesNeeded, wish: PlanTarget) -> list[Notice]:
+def _plan_notices(estimate: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     """Return the obstacles to the goal in this arena."""
     notices = []
-    need, widest = wanted.votes_needed, wanted.widest
-    rest = max(
+    need, widest = estimate.votes_needed, estimate.widest
+    runner_up = max(
         routing.MOST if line.votes_needed is None else line.votes_needed
-        for line in wanted.by_model
+        for line in estimate.by_model
         if line.model != widest
     )
-    if (routing.MOST if need is None else need) > 2 * max(rest, 1):
-        values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
+    if (routing.MOST if need is None else need) > 2 * max(runner_up, 1):
+        values: JsonDict = {"model": widest, "target": wish.target, "votes": runner_up}
         notices.append(Notice(code="one_model_needs_most_votes", values=values))
-    if (routing.MOST if need is None else need) > wanted.votes_left:
-        values = {"battles": wanted.battles, "votes_left": wanted.votes_left}
-        values |= {"raters": wish.raters, "half_width": wanted.half_width_left, "target": wish.target}
+    if (routing.MOST if need is None else need) > estimate.votes_left:
+        values = {"battles": estimate.battles, "votes_left": estimate.votes_left}
+        values |= {"raters": wish.raters, "half_width": estimate.half_width_left, "target": wish.target}
         notices.append(Notice(code="too_few_votes_left", values=values))
     return notices

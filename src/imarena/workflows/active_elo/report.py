@@ -133,14 +133,14 @@ def active_report(
     """Build all tables that have data; missing ones are named with the reason. `trial` None: no trials."""
     steps = ReportProgress(progress)
     arena = read_arena(workspace, judge)
-    asked = options or Options(matrices=False)
-    scores = range_of(arena.judge, arena.pool.scores, asked.active.score_range)
-    chosen = with_range(asked, arena)
-    others = _other_arenas(workspace, arena.judge)
-    unknown = [name for name in rewards if name not in others]
+    base_options = options or Options(matrices=False)
+    scores = range_of(arena.judge, arena.pool.scores, base_options.active.score_range)
+    chosen = with_range(base_options, arena)
+    other_arenas = _other_arenas(workspace, arena.judge)
+    unknown = [name for name in rewards if name not in other_arenas]
     if unknown:
-        raise unknown_name("No scores of a judge", unknown[0], others)
-    alone = {name: others[name] for name in rewards}
+        raise unknown_name("No scores of a judge", unknown[0], other_arenas)
+    alone = {name: other_arenas[name] for name in rewards}
     steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)
     main = boards.get("corrected") or boards.get("judge")
@@ -157,10 +157,10 @@ def active_report(
     steps.next("boards by group")
     by_group = group_boards(workspace, arena, alone, chosen) if groups else {}
     by_dimension = dimension_boards(workspace, arena, tables, chosen) if groups else {}
-    metrics = compare_metrics({**others, **_measures(workspace, arena.judge)}, main)
+    metrics = compare_metrics({**other_arenas, **_measures(workspace, arena.judge)}, main)
     if not metrics:
         missing["metrics"] = "no other judge or metric scored these outputs"
-    trials = _trials(workspace, arena, others, tables, chosen, trial, gates, missing, steps)
+    trials = _trials(workspace, arena, other_arenas, tables, chosen, trial, gates, missing, steps)
     steps.next("done")
     best = [model for group in main.groups for model in group[:TOP]]
     return ActiveReport(
@@ -182,7 +182,7 @@ def active_report(
 
 
 def _trials(
-    workspace: Workspace, arena: Arena, others: dict[str, Arena], dimensions: dict[str, Any], options: Options,
+    workspace: Workspace, arena: Arena, arenas: dict[str, Arena], dimensions: dict[str, Any], options: Options,
     trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
 ) -> VoteTrials:  # fmt: skip
     """Try policies, thresholds, weights and judges on the votes so far; return each, or the reason why not."""
@@ -196,7 +196,7 @@ def _trials(
     tries: dict[str, Callable[[], TrialResult]] = {
         "policies": lambda: try_policies(arena, used),
         "thresholds": lambda: try_thresholds(arena, used),
-        "judges": lambda: try_judges({arena.judge: arena, **others}, used),
+        "judges": lambda: try_judges({arena.judge: arena, **arenas}, used),
     }
     if table is not None:
         tries["weights"] = lambda: try_weights(arena, tables, used)
@@ -237,16 +237,16 @@ def _weight_boards(
 
 def _other_arenas(workspace: Workspace, judge: str) -> dict[str, Arena]:
     """Return other judges with scores of single outputs on the overall dimension."""
-    names = (name for name, dimension in _scored(workspace) if dimension == WHOLE and name != judge)
+    names = (name for name, dimension in _scorers(workspace) if dimension == WHOLE and name != judge)
     return {name: arena for name in names if (arena := _read(workspace, name, WHOLE)) is not None}
 
 
 def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
     """Return scores on one dimension, such as those of `clip-i`."""
-    pairs = [(name, dimension) for name, dimension in _scored(workspace) if dimension != WHOLE and name != judge]
+    pairs = [(name, dimension) for name, dimension in _scorers(workspace) if dimension != WHOLE and name != judge]
     several = Counter(name for name, _ in pairs)
-    found = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
-    return {name: arena for name, arena in found.items() if arena is not None}
+    arenas = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
+    return {name: arena for name, arena in arenas.items() if arena is not None}
 
 
 def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
@@ -257,7 +257,7 @@ def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
         return None
 
 
-def _scored(workspace: Workspace) -> list[tuple[str, str]]:
+def _scorers(workspace: Workspace) -> list[tuple[str, str]]:
     """Return the judges and the dimensions of their scores of single outputs."""
     from sqlalchemy import select
 

@@ -78,10 +78,10 @@ def _write_xlsx(path: Path, rows: Iterable[_SheetRow]) -> None:
         sheet.cell(1, column).font = Font(bold=True)
         letter = sheet.cell(1, column).column_letter
         sheet.column_dimensions[letter].width = _WIDTHS.get(name, 14)
-    listed = DataValidation(type="list", formula1=f'"{",".join(CHOICES.values())}"', allow_blank=True)
-    sheet.add_data_validation(listed)
+    choice_list = DataValidation(type="list", formula1=f'"{",".join(CHOICES.values())}"', allow_blank=True)
+    sheet.add_data_validation(choice_list)
     letter = sheet.cell(1, _ANSWER + 1).column_letter
-    listed.add(f"{letter}{FIRST_ROW}:{letter}{max(FIRST_ROW, sheet.max_row)}")
+    choice_list.add(f"{letter}{FIRST_ROW}:{letter}{max(FIRST_ROW, sheet.max_row)}")
     sheet.freeze_panes = "A2"
     book.save(path)
 
@@ -116,10 +116,10 @@ def _text(value: object) -> str:
 
 def _page(rows: Iterable[_SheetRow]) -> str:
     """Write one page with numbered images and the four choices; its button saves the answers as CSV."""
-    shown = []
+    entries = []
     for row in rows:
         cells = dict(zip(COLUMNS, map(str, row), strict=True))
         labels = {name: name.removesuffix("_images").removesuffix("_image").capitalize() for name in _IMAGES}
         pictures = [(label, file) for name, label in labels.items() for file in cells[name].split()]
-        shown.append({**cells, "pictures": pictures})
-    return render_template("vote_sheet.html.j2", rows=shown, choices=CHOICES, first=FIRST_ROW)
+        entries.append({**cells, "pictures": pictures})
+    return render_template("vote_sheet.html.j2", rows=entries, choices=CHOICES, first=FIRST_ROW)

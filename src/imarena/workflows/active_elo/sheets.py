@@ -61,16 +61,16 @@ def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequenc
     """Write the sheet of a campaign's pending assignments again: all of them, or those of some raters."""
     record = get_campaign(workspace, campaign)
     last = {row["assignment_id"]: row["retracted"] for row in workspace.store.rows(Vote)}
-    taken = {assignment for assignment, retracted in last.items() if not retracted}
+    unavailable = {assignment for assignment, retracted in last.items() if not retracted}
     with reading(workspace.store.engine) as connection:
         in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == record.campaign_id)
-        taken.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
+        unavailable.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
     gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # their assignments are given to others
     waiting = [
         assignment
         for assignment in workspace.store.records(Assignment, campaign_id=record.campaign_id)
         if assignment.kind == "preference"
-        and assignment.assignment_id not in taken
+        and assignment.assignment_id not in unavailable
         and assignment.rater_id not in gone
         and (not raters or assignment.rater_id in raters)
     ]
@@ -86,30 +86,30 @@ def _write(workspace: Workspace, assignments: Sequence[Assignment], path: Path, 
     """Write blinded rows with an empty `winner` (left, right, tie or both_bad). Image paths start at the sheet."""
     item_ids = sorted({assignment.item_id for assignment in assignments})
     items = {item.item_id: item for item in workspace.store.records(Item, id=item_ids)}
-    shown = sorted({side for assignment in assignments for side in (assignment.left_id, assignment.right_id) if side})
-    outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
+    sides = sorted({side for assignment in assignments for side in (assignment.left_id, assignment.right_id) if side})
+    outputs = {output.output_id: output for output in workspace.store.records(Output, id=sides)}
     chain = chain_of(workspace, *outputs.values())
 
     def rows() -> Iterator[Sequence[object]]:
         for assignment in assignments:
             item = items[assignment.item_id]
             turn = assignment.turn
-            known = turn < len(item.turns)
+            has_turn = turn < len(item.turns)
             left, right = (outputs.get(side or "") for side in (assignment.left_id, assignment.right_id))
-            asked = asked_edit(item, left, right, chain) if known and left is not None else None
-            text = "" if asked is None else asked.instruction
-            inputs = (item.sources, item.references) if asked is None else (asked.sources, asked.references)
-            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in inputs]
+            edit = asked_edit(item, left, right, chain) if has_turn and left is not None else None
+            text = "" if edit is None else edit.instruction
+            inputs = (item.sources, item.references) if edit is None else (edit.sources, edit.references)
+            pictures = [" ".join(_save_image(workspace, image, folder) for image in images) for images in inputs]
             for side, output in ((assignment.left_id, left), (assignment.right_id, right)):
                 image = None if output is None else output.image
-                pictures.append(_placed(workspace, image, folder) if image else side or "")
+                pictures.append(_save_image(workspace, image, folder) if image else side or "")
             rater = assignment.rater_id or ""
             yield assignment.assignment_id, rater, assignment.item_id, turn, text, *pictures, ""
 
     write_sheet_file(path, suffix, rows())
 
 
-def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
+def _save_image(workspace: Workspace, image: ImageRef, folder: Path) -> str:
     """Save the image in `folder` and return its path as in the sheet; its hash if the pixels are absent."""
     name = f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
     path = folder / name

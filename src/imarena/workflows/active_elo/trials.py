@@ -57,8 +57,8 @@ def world_of_votes(
     layer = np.arange(battle.size) - first
     table = np.full((int(layer.max()) + 1, rows.size * pairs), np.nan)
     table[layer, battle[order]] = votes.points[order]
-    seen = np.isfinite(table)
-    mean = np.where(seen, table - 0.5, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    voted = np.isfinite(table)
+    mean = np.where(voted, table - 0.5, 0.0).sum(axis=0) / np.maximum(voted.sum(axis=0), 1)
     used = arena.pool.scores if scores is None else scores
     shape = (rows.size, pairs)
     return World(
@@ -107,12 +107,12 @@ class TrialResult:
 
 def try_policies(arena: Arena, trial: Trial) -> TrialResult:
     """Try table 2 on the existing votes: routing, constant against gap-dependent q, rho on and off."""
-    return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
+    return _compare(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
 def try_thresholds(arena: Arena, trial: Trial) -> TrialResult:
     """Try table 9: both thresholds unchanged, loosened and tightened by a twentieth of the judge's range."""
-    return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
+    return _compare(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
 def try_judges(arenas: Mapping[str, Arena], trial: Trial) -> TrialResult:
@@ -142,7 +142,7 @@ def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
     results: dict[str, TrialResult] = {}
     for name in able:
         try:
-            results[name] = _compared(worlds[name], plan, min(able.values()))
+            results[name] = _compare(worlds[name], plan, min(able.values()))
         except UserError as error:
             left_out[name] = first_line(error)
     if not results:
@@ -158,7 +158,7 @@ def _plan(policies: tuple[str, ...], trial: Trial) -> compare.SimulationPlan:
     )
 
 
-def _compared(world: World, plan: compare.SimulationPlan, budget: int | None = None) -> TrialResult:
+def _compare(world: World, plan: compare.SimulationPlan, budget: int | None = None) -> TrialResult:
     simulated = compare.simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
     return TrialResult(simulated.settings, len(world.scores), tuple(("", line) for line in simulated.policies))
 

@@ -81,8 +81,8 @@ class Boards:
             battles = battles.of_outputs(self.outputs_with(query.filters), both=False)
         if query.outputs is not None:
             places = self.view.entries.index_of
-            known = [places[one] for one in query.outputs if one in places]
-            battles = battles.of_outputs(np.isin(np.arange(self.view.entries.seq.size), known))
+            codes = [places[output] for output in query.outputs if output in places]
+            battles = battles.of_outputs(np.isin(np.arange(self.view.entries.seq.size), codes))
         return GatheredBattles(battles, chosen, notices, tuple(every.dimension.used()))
 
     def _read_battles(self, query: BoardQuery, chosen: default_source.ChosenSource) -> views.BattleColumns:
@@ -298,7 +298,7 @@ class Boards:
 def _check_weighed(query: BoardQuery) -> None:
     """Reject options that boards weighing people against a judge do not support, instead of ignoring them."""
     options = query.options
-    asked = {
+    choices = {
         "--kind": query.kind is not None,
         "--both-bad": query.both_bad != "tie",
         "--missing": query.missing != "exclude",
@@ -311,7 +311,7 @@ def _check_weighed(query: BoardQuery) -> None:
         "a filter": bool(query.filters),
         "a window of time": query.window != views.EVERYTHING,
     }
-    for name, is_set in asked.items():
+    for name, is_set in choices.items():
         if is_set:
             raise UserError(
                 f"The method '{options.method}' does not take {name} on a workspace.",

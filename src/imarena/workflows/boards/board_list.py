@@ -19,16 +19,16 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
 
     Scores and comparisons by one judge are different evidence and get separate boards.
     """
-    listed = []
+    result = []
     queries = list(board_queries(boards, chosen))
     whole = all(query.dimension == WHOLE for _, query in queries)
     for title, query in queries:
         command = rank_command(replace(query, dimension=None) if whole else query)
         try:
-            listed.append(replace(boards.board(query), title=title, command=command))
+            result.append(replace(boards.board(query), title=title, command=command))
         except UserError:  # fewer than two models, or no decisions: there is no such board
             continue
-    return listed
+    return result
 
 
 def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:
@@ -42,16 +42,16 @@ def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[st
 
 def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
     voted = people_battles(view)
-    asked = {voted.dimension.names[code] for code in set(voted.dimension.of.tolist())}
+    dimensions = {voted.dimension.names[code] for code in set(voted.dimension.of.tolist())}
     rated = read_ratings(view).criterion.used()
-    for dimension in sorted(asked.union(rated), key=lambda name: (name != WHOLE, name)):
-        yield _named("people", dimension), BoardQuery(source="human", dimension=dimension)
+    for dimension in sorted(dimensions.union(rated), key=lambda name: (name != WHOLE, name)):
+        yield _title("people", dimension), BoardQuery(source="human", dimension=dimension)
     judged = {(form.judge, form.dimension) for form in view.forms.counting()}
     for judge, dimension in sorted(judged, key=lambda pair: (pair[1] != WHOLE, *pair)):
         for kind, word in _KINDS:
             query = BoardQuery(source="judge", judge=judge, dimension=dimension, kind=kind)
-            yield f"{_named(judge, dimension)}, {word}", query
+            yield f"{_title(judge, dimension)}, {word}", query
 
 
-def _named(who: str, dimension: str) -> str:
+def _title(who: str, dimension: str) -> str:
     return who if dimension == WHOLE else f"{who}, {dimension}"

@@ -68,10 +68,10 @@ class OutputCoverage:
         editor, unit = editor[order], unit[order]
         left, right, at = [], [], []
         for model, column in zip(editor.tolist(), unit.tolist(), strict=True):
-            others = np.flatnonzero(has[:, column])
-            left += [model] * others.size
-            right += others.tolist()
-            at += [column] * others.size
+            opponents = np.flatnonzero(has[:, column])
+            left += [model] * opponents.size
+            right += opponents.tolist()
+            at += [column] * opponents.size
         columns = np.array(at, np.int64)
         first = rows[np.array(left, np.int64)]
         return MissingBattles(
@@ -104,13 +104,13 @@ def read_output_coverage(view: View) -> OutputCoverage:
     share = _shares(entries, of_output, shape)
     dataset = entries.labels["dataset"].of[unit_item].astype(np.int64)
     used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
-    status = _filled(shape, np.int16, STATES.index(Status.MISSING_OUTPUT.value))
-    tried = _filled(shape, bool, False)
+    status = _full_array(shape, np.int16, STATES.index(Status.MISSING_OUTPUT.value))
+    tried = _full_array(shape, bool, False)
     for rows in row_slices(of_output.size):
-        named = entries.editor.of[rows] >= 0
-        editor, unit = entries.editor.of[rows][named], of_output[rows][named]
+        has_editor = entries.editor.of[rows] >= 0
+        editor, unit = entries.editor.of[rows][has_editor], of_output[rows][has_editor]
         used[editor, dataset[unit]] = True
-        status[editor, unit] = entries.status[rows][named]  # the newest comes last
+        status[editor, unit] = entries.status[rows][has_editor]  # the newest comes last
         tried[editor, unit] = True
     pairs_only = _pairs_only(tried, dataset)
     for row, uses in enumerate(used):
@@ -164,10 +164,10 @@ def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) 
         return (entries.item[rows].astype(np.int64) * turns + entries.turn[rows]) * len(MODES) + entries.mode[rows]
 
     parts = [np.unique(codes(rows)) for rows in row_slices(entries.seq.size)]
-    known = np.unique(np.concatenate([*parts, (more[:, 0] * turns + more[:, 1]) * len(MODES) + more[:, 2]]))
-    of_output = build_column(entries.seq.size, np.int64, lambda rows: np.searchsorted(known, codes(rows)))
-    mode, rest = known % len(MODES), known // len(MODES)
-    return rest // turns, rest % turns, mode, of_output
+    unit_codes = np.unique(np.concatenate([*parts, (more[:, 0] * turns + more[:, 1]) * len(MODES) + more[:, 2]]))
+    of_output = build_column(entries.seq.size, np.int64, lambda rows: np.searchsorted(unit_codes, codes(rows)))
+    mode, item_turn = unit_codes % len(MODES), unit_codes // len(MODES)
+    return item_turn // turns, item_turn % turns, mode, of_output
 
 
 def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -178,15 +178,15 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
         cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # negative without an editor
         return [cell * samples + entries.sample[rows], entries.status[rows] == OK]
 
-    asked, done = (_filled(shape, np.int32, 0).reshape(-1) for _ in range(2))
+    tried, done = (_full_array(shape, np.int32, 0).reshape(-1) for _ in range(2))
     for slot, ok in sorted_parts(unit.size, slots):
-        for number, tries in ((asked, slot), (done, slot[ok])):
+        for number, tries in ((tried, slot), (done, slot[ok])):
             distinct = np.unique(tries[tries >= 0])
             np.add.at(number, distinct // samples, 1)
-    return build_column(asked.size, np.float64, lambda rows: done[rows] / np.maximum(asked[rows], 1)).reshape(shape)
+    return build_column(tried.size, np.float64, lambda rows: done[rows] / np.maximum(tried[rows], 1)).reshape(shape)
 
 
-def _filled(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
+def _full_array(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
     """Return an array of one value, in a file if it is large."""
     column = empty_column(shape[0] * shape[1], dtype)
     for rows in row_slices(column.size):

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from imarena.core import IntArray, UserError
+from imarena.ranking import islands_of
 from imarena.storage import Form
 from imarena.tables import row_slices
 from imarena.workflows import views
@@ -68,13 +69,13 @@ class AvailableSources:
         names = sorted({form.judge for form in forms} & self.judges.keys())
         if len(names) < 2:
             return names[0] if names else None
-        seen: dict[str, set[int]] = {name: set() for name in names}
+        judged: dict[str, set[int]] = {name: set() for name in names}
         for form in forms:
-            if form.judge in seen:
+            if form.judge in judged:
                 judgments = self.view.judgments([form])
-                seen[form.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
-                seen[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
-        return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
+                judged[form.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
+                judged[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
+        return max(names, key=lambda name: (len(judged[name]), sum(self.judges[name]), name != "builtin"))
 
     def battles_of(self, judge: str, query: BoardQuery) -> views.BattleColumns:
         """Return a judge's battles between named editors, on the query's dimension."""
@@ -113,8 +114,8 @@ def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) ->
         return ChosenSource("human") if setting.source == "people" else _by_judge(evidence, query.dimension)
     # the source does not depend on the grouping or on the selected editors
     voted = people_battles_for(view, replace(query, by=None, dimensions_together=False, editors=()))
-    asked = editors_beside(view, voted)
-    people = read_links(view, voted, setting.min_battles, asked)
+    editors = editors_beside(view, voted)
+    people = read_links(view, voted, setting.min_battles, editors)
     if len(voted) and people.groups == 1:
         return ChosenSource("human")
     widest = _by_judge(evidence, query.dimension)
@@ -122,11 +123,11 @@ def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) ->
         return ChosenSource("human") if len(people_battles_for(view, query)) else widest
     if not len(voted):
         return widest
-    judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1, asked)
+    judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1, editors)
     better = judged.editors >= people.editors and judged.groups < people.groups
     if not better:
         return ChosenSource("human")
-    linked = read_links(view, voted, 1, asked).groups == 1
+    linked = read_links(view, voted, 1, editors).groups == 1
     few = f"people judged fewer than {setting.min_battles} battles of some editors"
     return replace(widest, why=few if linked else "people's battles do not connect all editors")
 
@@ -179,23 +180,18 @@ def editors_beside(view: views.View, battles: views.BattleColumns) -> IntArray:
     fought = np.zeros(len(entries.item_id), bool)
     for rows in row_slices(len(battles)):
         fought[entries.item[battles.left[rows]]] = True
-    found: IntArray = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0) & fought[entries.item]])
-    return found.astype(np.int64)
+    editors: IntArray = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0) & fought[entries.item]])
+    return editors.astype(np.int64)
 
 
 def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: IntArray) -> Links:
     """Return how these battles connect these editors, if each needs at least `least` of them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     entries = view.entries
     left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
     number = len(entries.editor.names)
     fought = np.bincount(left, minlength=number) + np.bincount(right, minlength=number)
-    graph = coo_array((np.ones(left.size), (left, right)), shape=(number, number))
-    _, part = connected_components(graph, directed=False)
     enough = fought[editors] >= max(least, 1)
-    groups = np.unique(part[editors[enough]]).size + int((~enough).sum())
+    groups = np.unique(islands_of(left, right, number)[editors[enough]]).size + int((~enough).sum())
     return Links(int((fought[editors] > 0).sum()), groups)
 
 
@@ -210,12 +206,12 @@ def judge_called(view: views.View, name: str) -> str:
 def judge_data(forms: list[Form]) -> dict[str, str]:
     """Return the judges, prompts, parsers and orders of these forms."""
 
-    def listed(values: set[str]) -> str:
+    def joined(values: set[str]) -> str:
         return ", ".join(sorted(values - {""}))
 
     return {
-        "judge": listed({f"{form.judge}@{form.judge_version}" if form.judge_version else form.judge for form in forms}),
-        "prompt": listed({f"{form.prompt_id}@{form.prompt_version}" for form in forms if form.prompt_id}),
-        "parser": listed({form.parser_version for form in forms}),
-        "orders": listed({form.orders or "both" for form in forms if form.pairwise}),
+        "judge": joined({f"{form.judge}@{form.judge_version}" if form.judge_version else form.judge for form in forms}),
+        "prompt": joined({f"{form.prompt_id}@{form.prompt_version}" for form in forms if form.prompt_id}),
+        "parser": joined({form.parser_version for form in forms}),
+        "orders": joined({form.orders or "both" for form in forms if form.pairwise}),
     }

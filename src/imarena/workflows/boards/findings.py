@@ -122,8 +122,8 @@ def coverage_notices(
 def editors_on(view: View, battles: BattleColumns) -> set[str]:
     """Return the editors on either side of these battles."""
     entries = view.entries
-    shown = used_codes(entries.seq.size, battles.left, battles.right)
-    return {entries.editor.names[code] for code in np.unique(entries.editor.of[shown]).tolist() if code >= 0}
+    used = used_codes(entries.seq.size, battles.left, battles.right)
+    return {entries.editor.names[code] for code in np.unique(entries.editor.of[used]).tolist() if code >= 0}
 
 
 def _absent(
@@ -159,11 +159,11 @@ def _scored_only(
 def _adding(view: View, missing: list[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None) -> str:
     judges = evidence.judges
     judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
-    asked = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
+    judge_option = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
     if kind == "compared" or (kind is None and judges.get(judge, (0, 0))[0]):
-        arguments = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
+        arguments = ["battle", *judge_option, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
     else:
-        arguments = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
+        arguments = ["judge", *judge_option, *(word for name in missing for word in ("--editors", name))]
     return f"{_call(view.workspace.root)} {shlex.join(arguments)}"
 
 
@@ -182,10 +182,10 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Report who was asked for fewer of this board's units than others. Failures are part of coverage, not of this."""
-    shown = used_codes(delivery.unit.size, battles.left)
-    units = np.flatnonzero(used_codes(delivery.item.size, filter_column(delivery.unit, shown)))
-    asked = delivery.tried[:, units].sum(axis=1).tolist()
-    pairs = zip(delivery.editors, asked, strict=True)
+    used = used_codes(delivery.unit.size, battles.left)
+    units = np.flatnonzero(used_codes(delivery.item.size, filter_column(delivery.unit, used)))
+    tried = delivery.tried[:, units].sum(axis=1).tolist()
+    pairs = zip(delivery.editors, tried, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
     values: Any = {name: list(pair) for name, pair in less.items()}
     return (Notice(code="fewer_items", values={"models": values}),) if less else ()

@@ -20,9 +20,9 @@ def rank_tables_of(
     tables: list[Table] = []
     explained: set[str] = set()
     for board in boards:
-        standings, *others = board_tables(board, "report" if whole else None)
-        tables += [standings, *(table.without_notes(explained) for table in others)]
-        explained.update(note for table in others for note in table.notes)
+        standings, *details = board_tables(board, "report" if whole else None)
+        tables += [standings, *(table.without_notes(explained) for table in details)]
+        explained.update(note for table in details for note in table.notes)
         tables += [neighbours_table(board)] if power else []
         tables += fragility_tables(board)
     return tables if compared is None else [*tables, outside_table(compared)]

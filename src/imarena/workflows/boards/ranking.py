@@ -28,9 +28,9 @@ def rank_workspace(folder: Path, query: BoardQuery) -> list[Ranking]:
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
         chosen = split_names(query.editors, view.entries.editor.names) if query.editors else ()
-        made = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
-        unstored = store_boards(workspace, [board.ranking for board in made])
-        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
+        boards = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
+        unstored = store_boards(workspace, [board.ranking for board in boards])
+        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
@@ -65,13 +65,13 @@ def with_fragility_names(workspace: Workspace, ranking: Ranking) -> Ranking:
         return ranking
     names = {"item": _item_names(workspace), "rater": _rater_names(workspace)}
     orders = [
-        {**order, "units": [_named(unit, names, order["unit"]) for unit in order["units"]]}
+        {**order, "units": [_with_names(unit, names, order["unit"]) for unit in order["units"]]}
         for order in fragility["orders"]
     ]
     return ranking.model_copy(update={"details": {**ranking.details, "fragility": {**fragility, "orders": orders}}})
 
 
-def _named(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: str) -> dict[str, Any]:
+def _with_names(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: str) -> dict[str, Any]:
     if kind in names:
         return {**unit, "name": names[kind].get(unit["name"], unit["name"]), "id": unit["name"]}
     if "votes" not in unit:

@@ -70,9 +70,9 @@ class _Slots:
     def spent(self, values: FloatArray) -> FloatArray:
         """(s,) the sum over each sample's attempts; NaN if its output has no value or all of its editor's have none."""
         total = np.bincount(self.slot, np.nan_to_num(values[self.attempt]), self.unit.size)
-        known = np.isfinite(values[self.output]) & (self.output >= 0)
-        stores = np.isin(self.editor, self.editor[known])
-        return np.where((known | (self.output < 0)) & stores, total, np.nan)
+        measured = np.isfinite(values[self.output]) & (self.output >= 0)
+        stores = np.isin(self.editor, self.editor[measured])
+        return np.where((measured | (self.output < 0)) & stores, total, np.nan)
 
 
 def read_sample_board(
@@ -149,11 +149,11 @@ def _sample_board(
 
 def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
     """Read every sample requested from these editors on these units, even if an earlier turn has no output."""
-    wanted = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
-    named = entries.editor.of >= 0
-    attempt = np.flatnonzero(named & wanted[entries.editor.of] & units[delivery.unit])
+    selected = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
+    has_editor = entries.editor.of >= 0
+    attempt = np.flatnonzero(has_editor & selected[entries.editor.of] & units[delivery.unit])
     tried = np.column_stack([entries.editor.of[attempt], delivery.unit[attempt], entries.sample[attempt]])
-    never = delivery.cut_off[wanted[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
+    never = delivery.cut_off[selected[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
     slots, slot = np.unique(np.concatenate([tried.astype(np.int64), never]), axis=0, return_inverse=True)
     slot = slot.ravel()[: attempt.size]
     output = np.full(len(slots), -1, np.int64)

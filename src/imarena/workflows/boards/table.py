@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import CodeArray, UserError
+from imarena.core import CodeArray, UserError, suggestion
 from imarena.ranking import CodedColumn, signed_numbers
 from imarena.tables import build_column, joined, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
@@ -48,15 +48,15 @@ class BattleTable:
     def __getitem__(self, name: str) -> Any:
         import pyarrow as pa
 
-        return pa.chunked_array([self._made(name)])
+        return pa.chunked_array([self._make_column(name)])
 
     def whole(self) -> Any:
         """All columns as an Arrow table."""
         import pyarrow as pa
 
-        return pa.table({name: self._made(name) for name in self.column_names})
+        return pa.table({name: self._make_column(name) for name in self.column_names})
 
-    def _made(self, name: str) -> Any:
+    def _make_column(self, name: str) -> Any:
         import pyarrow as pa
 
         if name in _SCORES:
@@ -100,17 +100,17 @@ class BattleTable:
             more = None if missing is None else missing.left if name == "left" else missing.right
             return self._rows(lambda rows: entries.editor.of[side[rows]], more), entries.editor.names, -1
         if name == "winner":
-            return self._rows(lambda rows: battles.winner[rows], self._filled(0)), _WINNERS, 0
+            return self._rows(lambda rows: battles.winner[rows], self._constant(0)), _WINNERS, 0
         if name in ("rater", "judge", "dimension"):
             column: Names = getattr(battles, name)
-            return self._rows(lambda rows: column.of[rows], self._filled(-1)), column.names, -1
+            return self._rows(lambda rows: column.of[rows], self._constant(-1)), column.names, -1
         if name == "source":
-            code = self._filled(0 if missing is None else _one_source(battles))
+            code = self._constant(0 if missing is None else _one_source(battles))
             return self._rows(lambda rows: (battles.judge.of[rows] >= 0).view(np.int8), code), _SOURCES, -1
         if name == "mode":
-            known = np.where(entries.mode == 0, np.int8(-1), entries.mode)
+            modes = np.where(entries.mode == 0, np.int8(-1), entries.mode)
             late = None if missing is None else np.where(missing.mode == 0, -1, missing.mode)
-            return self._rows(lambda rows: known[battles.left[rows]], late), MODES, -1
+            return self._rows(lambda rows: modes[battles.left[rows]], late), MODES, -1
         if name == "status_left":
             late = None if missing is None else missing.status
             return self._rows(lambda rows: np.full(battles.left[rows].size, -1), late), STATES, -1
@@ -120,7 +120,7 @@ class BattleTable:
         labels = entries.labels[name]
         return lambda rows: labels.of[item(rows)], labels.names, -1
 
-    def _filled(self, code: int) -> NDArray[Any]:
+    def _constant(self, code: int) -> NDArray[Any]:
         return np.full(self._more, code)
 
     def _rows(self, of: Codes, more: NDArray[Any] | None) -> Codes:
@@ -147,7 +147,7 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
         names = view.item_columns.names()
         raise UserError(
             f"No column '{name}'.",
-            hint=f"The battles have: {', '.join(table.column_names)}."
+            hint=suggestion(name, [*table.column_names, *names], f"The battles have: {', '.join(table.column_names)}.")
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
     column = _coded(*_places(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names))
@@ -169,10 +169,10 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
         codes = codes_of(rows)
         new = (position[codes] < 0) & (codes != none)
         if new.any():
-            found, first = np.unique(codes[new], return_index=True)
-            found = found[np.argsort(first)]
-            position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
-            used.extend(found.tolist())
+            values, first = np.unique(codes[new], return_index=True)
+            values = values[np.argsort(first)]
+            position[values] = np.arange(len(used), len(used) + values.size, dtype=np.int32)
+            used.extend(values.tolist())
         return position[codes]
 
     column = build_column(n, np.int32, places)  # now all names that occur are known

@@ -33,7 +33,7 @@ def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...
         counts += np.bincount((low * len(names) + high) * len(PREFERENCES) + outcome, minlength=size)
     table = counts.reshape(-1, len(PREFERENCES))
     cells = np.flatnonzero(table.any(axis=1))
-    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], table[cell]) for cell in cells.tolist())
+    return tuple(_duel(names[cell // len(names)], names[cell % len(names)], table[cell]) for cell in cells.tolist())
 
 
 def duel_of(
@@ -50,10 +50,10 @@ def duel_of(
     tasks = entries.labels["task"]
     task = tasks.of[entries.item[met.left]]
     by_task = {
-        "" if code < 0 else tasks.names[code]: _tallied(left, right, _counts(outcome[task == code]))
+        "" if code < 0 else tasks.names[code]: _duel(left, right, _counts(outcome[task == code]))
         for code in np.unique(task).tolist()
     }
-    return _tallied(left, right, _counts(outcome)), dict(sorted(by_task.items()))
+    return _duel(left, right, _counts(outcome)), dict(sorted(by_task.items()))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ModelOutcomes:
 
     def count(self, model: str, opponent: str = "", rows: NDArray[np.bool_] | None = None) -> DuelCounts:
         """Count wins, losses and ties in some of the battles; in all of them if `rows` is None."""
-        return _tallied(model, opponent, _counts(self.outcome if rows is None else self.outcome[rows]))
+        return _duel(model, opponent, _counts(self.outcome if rows is None else self.outcome[rows]))
 
 
 def outcomes_of_model(entries: Entries, battles: BattleColumns, model: str) -> ModelOutcomes:
@@ -98,7 +98,7 @@ def _counts(outcome: NDArray[np.int8]) -> NDArray[np.int64]:
     return np.bincount(outcome, minlength=len(PREFERENCES))
 
 
-def _tallied(left: str, right: str, counts: NDArray[np.int64]) -> DuelCounts:
+def _duel(left: str, right: str, counts: NDArray[np.int64]) -> DuelCounts:
     return DuelCounts(
         left,
         right,

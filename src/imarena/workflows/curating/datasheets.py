@@ -48,8 +48,8 @@ def save_datasheet(sheet: Datasheet, folder: Path) -> list[Path]:
     """Write `datasheet.md` and its plots."""
     plots = write_plots(sheet, folder)
     text = "\n".join(to_markdown(table) for table in datasheet_tables(sheet))
-    shown = "\n".join(f"![{name}]({name})" for name in plots)
-    (folder / FILE).write_text(f"{text}\n{shown}\n", encoding="utf-8")
+    images = "\n".join(f"![{name}]({name})" for name in plots)
+    (folder / FILE).write_text(f"{text}\n{images}\n", encoding="utf-8")
     return [folder / FILE, *(folder / name for name in plots)]
 
 
@@ -69,5 +69,5 @@ def card_section(items: Iterable[Item], folder: Path) -> str:
         return ""
     plots = write_plots(sheet, folder / "images")
     tables = "\n".join(to_markdown(table) for table in datasheet_tables(sheet)[:5])
-    shown = "\n".join(f"![{name}](images/{name})" for name in plots)
-    return f"**How the images were collected**\n\n{tables}\n{shown}\n"
+    images = "\n".join(f"![{name}](images/{name})" for name in plots)
+    return f"**How the images were collected**\n\n{tables}\n{images}\n"

@@ -36,17 +36,17 @@ class ImageMemory:
             if stored.tool_version == version:
                 value: Any = stored.value
                 return curation.read_perception(value["seen"]), curation.read_fingerprint(value["fingerprint"])
-        shown = pixels(load())
-        seen, fingerprint = curation.perceive(shown), curation.make_fingerprint(shown)
+        image = pixels(load())
+        perception, fingerprint = curation.perceive(image), curation.make_fingerprint(image)
         self._workspace.store.add(
             [
                 Evidence(
                     image_sha256=sha256, tool="curation", tool_version=version, kind=KIND,
-                    value={"seen": seen.to_json(), "fingerprint": fingerprint.to_json()},
+                    value={"seen": perception.to_json(), "fingerprint": fingerprint.to_json()},
                 )
             ]
         )  # fmt: skip
-        return seen, fingerprint
+        return perception, fingerprint
 
 
 class BenchmarkImages:

@@ -27,13 +27,13 @@ class InstructionHelp:
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
-        found = self.feasibility
+        result = self.feasibility
         return {
             "key": self.request.key, "instruction": self.request.instruction, "task": self.request.task,
             "paraphrases": list(self.variants.paraphrases), "easier": self.variants.easier or None,
             "harder": self.variants.harder or None, "note": self.variants.note or None,
-            "feasible": found.feasible if found else None, "score": found.score if found else None,
-            "missing": list(found.missing) if found else None,
+            "feasible": result.feasible if result else None, "score": result.score if result else None,
+            "missing": list(result.missing) if result else None,
         }  # fmt: skip
 
 
@@ -46,8 +46,8 @@ class InstructionReport:
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
-        listed: list[Any] = [entry.to_json() for entry in self.entries]
-        return {"instructions": listed, "balance": self.balance.to_json()}
+        entries: list[Any] = [entry.to_json() for entry in self.entries]
+        return {"instructions": entries, "balance": self.balance.to_json()}
 
 
 def help_instructions(
@@ -61,15 +61,15 @@ def help_instructions(
 ) -> InstructionReport:
     """Suggest help for the instructions of a table, or for those of a data set with its images."""
     threshold = curation.CurationSettings().threshold
-    asked: list[_Asked] = [_Asked(request) for request in requests]
+    texts: list[_Asked] = [_Asked(request) for request in requests]
     if dataset:
-        asked = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
-    if not asked:
+        texts = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
+    if not texts:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
     if chat is None or opened is None:
-        variants = [curation.suggest_variants(each.request.instruction, each.seen) for each in asked]
+        variants = [curation.suggest_variants(each.request.instruction, each.seen) for each in texts]
     else:
-        variants = asyncio.run(_ask_all(chat, opened, asked))
+        variants = asyncio.run(_ask_all(chat, opened, texts))
     entries = tuple(
         InstructionHelp(
             each.request,
@@ -78,9 +78,9 @@ def help_instructions(
             if each.seen
             else None,
         )
-        for each, words in zip(asked, variants, strict=True)
+        for each, words in zip(texts, variants, strict=True)
     )
-    labels = [(each.request.task, each.request.topic) for each in asked]
+    labels = [(each.request.task, each.request.topic) for each in texts]
     return InstructionReport(
         entries, curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
     )
@@ -115,18 +115,18 @@ class _Asked:
 
 def _of_item(workspace: Workspace, item: Item) -> _Asked:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
-    seen = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
+    perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
     stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return _Asked(request, seen, stated, str(item.provenance.get("shows") or ""))
+    return _Asked(request, perception, stated, str(item.provenance.get("shows") or ""))
 
 
 async def _ask_all(
-    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], asked: Sequence[_Asked]
+    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_Asked]
 ) -> list[curation.InstructionVariants]:
     async with opened():
         return [
             await curation.ask_variants(
                 chat, each.request.instruction, each.text or (curation.make_caption(each.seen) if each.seen else "")
             )
-            for each in asked
+            for each in texts
         ]

@@ -48,15 +48,15 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
     steps = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
     own = {image.sha256 for image in item.sources} | {str(item.provenance.get(CANDIDATE))}
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
-    same = [each.item_id for each in workspace.store.records(Item, key=item.key)
+    item_ids = [each.item_id for each in workspace.store.records(Item, key=item.key)
             if each.provenance.get("curation") == work]  # also the released copy  # fmt: skip
-    for chained in (*same, *_replaced(steps, item)):
+    for chained in (*item_ids, *_replaced_ids(steps, item)):
         lines += [_verification(check) for check in workspace.store.records(Verification, item_id=chained)]
     looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
     return ItemStory(item, tuple(sorted(lines, key=lambda line: line.moment)), looked)
 
 
-def _replaced(steps: list[Evidence], item: Item) -> list[str]:
+def _replaced_ids(steps: list[Evidence], item: Item) -> list[str]:
     """Return the ids of the items that it replaced: their checks belong to its history."""
     values: list[Any] = [step.value for step in steps]
     before = {value["new_item"]: value for value in values if value["step"] == "repair" and value.get("new_item")}
@@ -107,23 +107,23 @@ def _plan(value: Any, _: Item) -> str:
 
 
 def _search(value: Any, item: Item) -> str:
-    listed = enumerate(value["results"], start=1)
-    mine = [(at, found) for at, found in listed if found["key"] == item.provenance.get("source_key")]
+    results = enumerate(value["results"], start=1)
+    mine = [(at, result) for at, result in results if result["key"] == item.provenance.get("source_key")]
     rank = ""
     if mine:
-        at, found = mine[0]
-        rank = f"; this image is number {at}" + (f", by {found['found_by']}" if found.get("found_by") else "")
+        at, result = mine[0]
+        rank = f"; this image is number {at}" + (f", by {result['found_by']}" if result.get("found_by") else "")
     return f"{value['source']}, '{value['query']}': {counted(len(value['results']), 'result')}{rank}"
 
 
 def _image(value: Any, _: Item) -> str:
-    found = value["found"]
+    image = value["found"]
     changed = f"; written anew ({value['converted']})" if value.get("converted") else ""
-    address = found.get("page") or found["address"]
-    return f"loaded {address}: {value['width']} x {value['height']} pixels, licence {found.get('licence')}{changed}"
+    address = image.get("page") or image["address"]
+    return f"loaded {address}: {value['width']} x {value['height']} pixels, licence {image.get('licence')}{changed}"
 
 
-def _refused(value: Any, _: Item) -> str:
+def _refusal(value: Any, _: Item) -> str:
     return f"refused {value['found']['source']}/{value['found']['key']}: {value['reason']}"
 
 
@@ -152,6 +152,6 @@ def _caption(value: Any, _: Item) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Any, Item], str]] = {
-    "plan": _plan, "search": _search, "image": _image, "refused": _refused, "reflect": _reflect, "score": _score,
+    "plan": _plan, "search": _search, "image": _image, "refused": _refusal, "reflect": _reflect, "score": _score,
     "caption": _caption, "repair": _repair,
 }  # fmt: skip

@@ -23,12 +23,12 @@ def make_item(
     more: JsonDict | None = None,
 ) -> Item:
     """Make an item; `key` defaults to the instruction's key and the image; `more` is added to the provenance."""
-    found = record.found
-    known = find_licence(found.licence) or find_licence(found.licence_url)
+    image = record.found
+    licence = find_licence(image.licence) or find_licence(image.licence_url)
     provenance: JsonDict = {
         "request": request.key, "curation": work, "curation_track": "base" if request.keywords else "agentic",
-        "source": found.source, "source_key": found.key, "title": found.title, "shows": found.shows,
-        "creator": found.creator, "page": found.page, "licence_url": found.licence_url,
+        "source": image.source, "source_key": image.key, "title": image.title, "shows": image.shows,
+        "creator": image.creator, "page": image.page, "licence_url": image.licence_url,
         "original_sha256": record.original_sha256,
         "score": record.score, "caption": record.caption, "query": record.query, "round": record.round,
         "review": ", ".join(record.flags), **(more or {}),
@@ -39,7 +39,7 @@ def make_item(
         turns=(Turn(instruction=request.instruction),),
         sources=(describe_image(workspace.blobs.get(record.sha256)),), taxonomy=taxonomy or None,
         task=task, family=family, topic=request.topic,
-        licence=known.id if known else found.licence,
+        licence=licence.id if licence else image.licence,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
     )  # fmt: skip
 
@@ -48,24 +48,24 @@ def name_tasks(
     requests: Sequence[CurationRequest], taxonomy: str
 ) -> tuple[list[CurationRequest], tuple[str, ...]]:  # fmt: skip
     """Return the requests with tasks spelled as in the taxonomy, and a message about each task not in it."""
-    named, strange = [], dict[str, str]()
+    renamed, strange = [], dict[str, str]()
     for request in requests:
         task = _task(taxonomy, request.task)
         if request.task and task is None and _is_known(taxonomy):
             strange.setdefault(request.task, request.key)
-        named.append(replace(request, task=task[0]) if task else request)
-    known = [task.name for task in load_taxonomy(taxonomy).tasks] if strange else []
+        renamed.append(replace(request, task=task[0]) if task else request)
+    names = [task.name for task in load_taxonomy(taxonomy).tasks] if strange else []
     lines = [
-        f"{key}: '{name}' is not a task of {taxonomy} and adds no requirements. {suggestion(name, known)}"
+        f"{key}: '{name}' is not a task of {taxonomy} and adds no requirements. {suggestion(name, names)}"
         for name, key in strange.items()
     ]  # fmt: skip
-    return named, tuple(lines)
+    return renamed, tuple(lines)
 
 
 def _task(taxonomy: str, name: str | None) -> tuple[str, str | None] | None:
     """Return a task as spelled in the taxonomy, and its family."""
-    found = load_taxonomy(taxonomy).task(name) if name and _is_known(taxonomy) else None
-    return (found.name, found.family) if found else None
+    task = load_taxonomy(taxonomy).task(name) if name and _is_known(taxonomy) else None
+    return (task.name, task.family) if task else None
 
 
 def _is_known(taxonomy: str) -> bool:

@@ -91,10 +91,10 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
 
 def _missing_checks(workspace: Workspace, dataset: str, disputed: bool) -> MissingChecks:
     """Return the missing checks, with the newest open campaign of checks that names this data set."""
-    found = MissingChecks(dataset, disputed)
+    result = MissingChecks(dataset, disputed)
     for campaign in workspace.store.records(Campaign):
         datasets = campaign.settings.get("datasets")
         if campaign.open and campaign.kind == "check" and isinstance(datasets, list) and dataset in datasets:
             settled = campaign.settings.get("adjudication", "off") != "off"
-            found = MissingChecks(dataset, disputed, campaign.name, settled)
-    return found
+            result = MissingChecks(dataset, disputed, campaign.name, settled)
+    return result

@@ -120,11 +120,11 @@ class RepairDesk:
             if action == DISCARD:
                 self._note(item, decision, action, {})
                 return RepairResult(item.key, action)
-            request, settings, taxonomy = self._asked(item)
-            found, data, candidate_sha = self._changed_image(item, change)
+            request, settings, taxonomy = self._request_of(item)
+            image, data, candidate_sha = self._changed_image(item, change)
             if change.instruction:
                 request = replace(request, instruction=" ".join(change.instruction.split()))
-            record = asyncio.run(self._assess(request, found, data, mind, settings, opened))
+            record = asyncio.run(self._assess(request, image, data, mind, settings, opened))
             new_key = _next_key(item.key, request.key, record.sha256)
             journal_facts: JsonDict = {
                 "new_item": new_key, "sha256": record.sha256, "score": record.score, "crop": change.crop or None,
@@ -150,16 +150,16 @@ class RepairDesk:
                         hint=f"`imarena curate repair {self._dataset}` prints the list.",
                     )
                 return item, decision
-        listed = [item.key for item, _ in self._decided]
-        raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, listed))
+        keys = [item.key for item, _ in self._decided]
+        raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, keys))
 
-    def _asked(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
+    def _request_of(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
         """Return the instruction, settings and taxonomy of the item's run; options override the settings."""
         work = str(item.provenance["curation"])
         request = curation.CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
         stored: dict[str, Any] = {}
-        for asked in self._workspace.store.records(Evidence, image_sha256=work, kind=REQUEST):
-            value: Any = asked.value
+        for evidence in self._workspace.store.records(Evidence, image_sha256=work, kind=REQUEST):
+            value: Any = evidence.value
             stored = value
         if stored.get("request", {}).get("keywords"):
             request = replace(request, keywords=tuple(stored["request"]["keywords"]))
@@ -175,12 +175,12 @@ class RepairDesk:
                     f"No other candidate is left for {item.key}.",
                     hint="Crop it, change its instruction, discard it, or search with `imarena curate base`.",
                 )
-            found, sha256 = spare[0]
-            return found, self._workspace.blobs.get(sha256), sha256
+            candidate, sha256 = spare[0]
+            return candidate, self._workspace.blobs.get(sha256), sha256
         data = self._workspace.load(item.sources[0])
         sha256 = str(item.provenance.get(CANDIDATE) or item.sources[0].sha256)
-        found = {sha: image for image, sha, _ in self._candidates(item)}.get(sha256) or _found_of(item)
-        return found, curation.crop_image(data, curation.read_crop(change.crop)) if change.crop else data, sha256
+        candidate = {sha: image for image, sha, _ in self._candidates(item)}.get(sha256) or _found_of(item)
+        return candidate, curation.crop_image(data, curation.read_crop(change.crop)) if change.crop else data, sha256
 
     def _candidates(self, item: Item) -> list[tuple[FoundImage, str, float]]:
         """Return the stored candidates of an instruction with a score, best first."""
@@ -198,7 +198,7 @@ class RepairDesk:
 
     def _spare(self, item: Item) -> list[tuple[FoundImage, str]]:
         """Return possible replacements: above the threshold, in no item, without near-duplicates in the data set."""
-        request, settings, _ = self._asked(item)
+        request, settings, _ = self._request_of(item)
         items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
         benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
         own = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
@@ -210,18 +210,18 @@ class RepairDesk:
                 for image in other.sources:
                     own.add(other.key, self._memory.fingerprint(image.sha256))
         spare = []
-        for found, sha256, score in self._candidates(item):
+        for candidate, sha256, score in self._candidates(item):
             if score < settings.threshold or sha256 in used:
                 continue
             fingerprint = self._memory.fingerprint(sha256)
             if not own.search(fingerprint) and not benchmark.near(request.key, fingerprint):
-                spare.append((found, sha256))
+                spare.append((candidate, sha256))
         return spare
 
     async def _assess(
         self,
         request: curation.CurationRequest,
-        found: FoundImage,
+        image: FoundImage,
         data: bytes,
         mind: curation.CurationMind,
         settings: curation.CurationSettings,
@@ -229,10 +229,10 @@ class RepairDesk:
     ) -> curation.CandidateRecord:
         brief = curation.read_brief(request)
         if opened is None:
-            record = await curation.assess_image(brief, found, data, self._kept_look, mind, settings)
+            record = await curation.assess_image(brief, image, data, self._kept_look, mind, settings)
         else:
             async with opened():
-                record = await curation.assess_image(brief, found, data, self._kept_look, mind, settings)
+                record = await curation.assess_image(brief, image, data, self._kept_look, mind, settings)
         return record
 
     def _kept_look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
@@ -255,13 +255,13 @@ class RepairDesk:
 
 def repaired_dataset(dataset: str) -> str:
     """Return the data set for repaired items: `raw-repaired`, then `raw-repaired-2` for repairs of repairs."""
-    read = re.fullmatch(r"(.+-repaired)(?:-(\d+))?", dataset)
-    return f"{read[1]}-{int(read[2] or 1) + 1}" if read else f"{dataset}-repaired"
+    match = re.fullmatch(r"(.+-repaired)(?:-(\d+))?", dataset)
+    return f"{match[1]}-{int(match[2] or 1) + 1}" if match else f"{dataset}-repaired"
 
 
 def _next_key(old: str, request: str, sha256: str) -> str:
-    read = re.search(r"-r(\d+)$", old)
-    return f"{request}-{sha256[:8]}-r{int(read[1]) + 1 if read else 1}"
+    match = re.search(r"-r(\d+)$", old)
+    return f"{request}-{sha256[:8]}-r{int(match[1]) + 1 if match else 1}"
 
 
 def _found_of(item: Item) -> FoundImage:

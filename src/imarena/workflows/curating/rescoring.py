@@ -33,9 +33,9 @@ def rescore(
         raise UserError(f"No curation run wrote to the data set '{dataset}'.", hint="`imarena curate run` makes one.")
     if target == dataset:
         raise UserError("The new pools need a data set of their own.", hint="Add --to NAME.")
-    found = {request.key: _candidates(workspace, work) for work, request in works}
+    candidates = {request.key: _candidates(workspace, work) for work, request in works}
     requests = [replace(request, keywords=(request.key,)) for _, request in works]
-    source = _stored_source(workspace, found)
+    source = _stored_source(workspace, candidates)
     wide = settings.model_copy(update={"results_per_query": 200})
     return curate(workspace, requests, CurationSetup(target, [source], mind, wide, opened=opened))
 
@@ -46,8 +46,8 @@ def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRe
     for stored in workspace.store.records(Evidence, kind=REQUEST):
         value: Any = stored.value
         if value["dataset"] == dataset:
-            asked = value["request"]
-            request = CurationRequest(asked["key"], asked["instruction"], asked["task"], value.get("topic"))
+            data = value["request"]
+            request = CurationRequest(data["key"], data["instruction"], data["task"], value.get("topic"))
             newest[request.key] = (stored.image_sha256, request)
     yield from newest.values()
 

@@ -184,11 +184,11 @@ async def _curate_all(
     async with (setup.opened or _nothing)():
         for at, request in enumerate(requests):
             work = curation_work(setup, request)
-            asked: JsonDict = {
+            value: JsonDict = {
                 "dataset": setup.dataset, "request": request.to_json(), "topic": request.topic,
                 "taxonomy": setup.taxonomy, "settings": setup.settings.model_dump(mode="json"),
             }  # fmt: skip
-            workspace.store.add([Evidence(image_sha256=work, tool=TOOL, kind=REQUEST, value=asked)])
+            workspace.store.add([Evidence(image_sha256=work, tool=TOOL, kind=REQUEST, value=value)])
             journal = WorkJournal(workspace, work, attempt, kind=STEPS, tool=TOOL, tool_version="1")
             tools = curation.CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
             result = await curation.CurationLoop(curation.read_brief(request), tools, setup.settings, journal).run()
@@ -249,16 +249,16 @@ _NAMED = 5
 
 def refuse_changed_items(workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest]) -> None:
     """Raise if the data set has items with the same key and another instruction, task or topic."""
-    wanted = {request.key: (request.instruction, request.task, request.topic) for request in requests}
+    meaning = {request.key: (request.instruction, request.task, request.topic) for request in requests}
     other = {
         key: item.key for item in workspace.store.records(Item, dataset=dataset)
-        if (key := str(item.provenance.get("request"))) in wanted
-        and (item.instruction, item.task, item.topic) != wanted[key]
+        if (key := str(item.provenance.get("request"))) in meaning
+        and (item.instruction, item.task, item.topic) != meaning[key]
     }  # fmt: skip
     if other:
-        listed = ", ".join([*other][:_NAMED]) + (f" and {len(other) - _NAMED} more" if len(other) > _NAMED else "")
+        names = ", ".join([*other][:_NAMED]) + (f" and {len(other) - _NAMED} more" if len(other) > _NAMED else "")
         raise UserError(
-            f"The data set '{dataset}' has items with another instruction, task or topic for: {listed}.",
+            f"The data set '{dataset}' has items with another instruction, task or topic for: {names}.",
             hint="Items are not changed. Collect the new table into another data set (--dataset NAME), or give the"
             " changed rows new keys.",
         )

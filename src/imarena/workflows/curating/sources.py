@@ -61,13 +61,13 @@ def wire_sources(
             sources.append(library.source())
             skipped += contents.skipped
         else:
-            known = [*WEB, *workspace.settings.sources]
+            choices = [*WEB, *workspace.settings.sources]
             raise UserError(
                 f"There is no source '{name}'.",
-                hint=f"{suggestion(name, known)} A folder or Parquet file that exists is a source, too.",
+                hint=f"{suggestion(name, choices)} A folder or Parquet file that exists is a source, too.",
             )
-    called = [source.name for source in sources]
-    if len(set(called)) < len(called):
+    source_names = [source.name for source in sources]
+    if len(set(source_names)) < len(source_names):
         raise UserError("Two sources have the same name.", hint="Name each folder or source once.")
     return WiredSources(tuple(sources), tuple(skipped))
 

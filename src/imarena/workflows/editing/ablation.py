@@ -66,20 +66,20 @@ def ablate_agent(
     if jobs_cost and not accept_cost:
         raise UserError(f"Edits with {', '.join(jobs_cost)} cost money.", hint="Add --yes to accept the cost.")
     edit_items(workspace, items, editors, chosen, progress=progress)
-    shown = [editor.name for editor in editors]
-    jobs = plan_battles(workspace, [judge], EndpointArguments(), editors=shown)
+    variants = [editor.name for editor in editors]
+    jobs = plan_battles(workspace, [judge], EndpointArguments(), editors=variants)
     if any(job.estimate.cost_usd != 0 and job.estimate.new for job in jobs) and not accept_cost:
         raise UserError(f"Battles judged by {judge} may cost money.", hint="Add --yes to accept the cost.")
     ask_jobs(workspace, jobs)
     view = View(workspace)
-    board = Boards(view).board(BoardQuery(source="judge", judge=judge, kind="compared", editors=tuple(shown)))
+    board = Boards(view).board(BoardQuery(source="judge", judge=judge, kind="compared", editors=tuple(variants)))
     standings = {standing.model: standing for standing in board.ranking.models}
     editor_names = [name or "" for name in view.entries.editor.list(view.entries.ok)]
     stages = tuple(
         StageRating(
             title, name, editor_names.count(name), standings[name].rating, standings[name].low, standings[name].high
         )
-        for title, name in zip(STAGE_NAMES.values(), shown, strict=True)
+        for title, name in zip(STAGE_NAMES.values(), variants, strict=True)
         if name in standings
     )
     return AgentAblation(stages, board.ranking)

@@ -51,11 +51,11 @@ class _Asked:
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
-    asked = [party for party in _asked(editor) if not party.client.runs_here and party.times]
-    if not asked or not outputs:
+    parties = [party for party in _endpoints(editor) if not party.client.runs_here and party.times]
+    if not parties or not outputs:
         return None
     total, costs = 0.0, []
-    for party in asked:
+    for party in parties:
         what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.client.endpoint_name}'"
         cost = _cost(party, outputs)
         if cost is None:
@@ -66,35 +66,35 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
     return ExtraQuestionsCost(total, f"on top, at most: {', '.join(costs)} (tokens assumed)")
 
 
-def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
+def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     """Yield the endpoints of an editor and of those that it wraps, which may be asked once per edit of their own."""
     wraps = editor.traits.wraps
     if wraps is None:
         return
     for aside in wraps.asides:
         yield _Asked(aside, aside.times * edits)
-    yield from _asked(wraps.editor, edits * wraps.edits)
+    yield from _endpoints(wraps.editor, edits * wraps.edits)
 
 
 def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
-    read = written = 0.0
+    tokens_in = tokens_out = 0.0
     for output in outputs:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
-        read += party.times * (size.text_tokens + size.image_tokens)
-        written += party.times * replies * judges.OUTPUT_TOKENS
-    return party.client.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
+        tokens_in += party.times * (size.text_tokens + size.image_tokens)
+        tokens_out += party.times * replies * judges.OUTPUT_TOKENS
+    return party.client.cost_usd(Usage(input_tokens=round(tokens_in), output_tokens=round(tokens_out)))
 
 
 def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the size of one verdict on an output, and its replies; zero if the judge cannot be shown such an item."""
     sources, references = output.item.sources, references_of(output.item, output.turn)
-    known = {image.sha256.encode(): image for image in (*sources, *references)}
-    known |= {_MADE: sources[0]} if sources else {}
+    image_of = {image.sha256.encode(): image for image in (*sources, *references)}
+    image_of |= {_MADE: sources[0]} if sources else {}
     traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
         return judges.Size(_WORDS, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1
-    shown = Exhibit(
+    exhibit = Exhibit(
         instruction_of(output.item, output.turn, output.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
         references=tuple(image.sha256.encode() for image in references),
@@ -103,7 +103,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     passes = traits.passes
     try:
         size = judges.question_size(
-            traits.prompts.values(), shown, lambda part: party.client.image_tokens(known.get(part))
+            traits.prompts.values(), exhibit, lambda part: party.client.image_tokens(image_of.get(part))
         )
     except UserError:
         return judges.Size(0, 0, 0), 0

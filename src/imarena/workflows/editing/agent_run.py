@@ -61,7 +61,7 @@ def run_agent(
     seed: int | None = 42,
 ) -> AgentRun:
     """Edit one image; write the chosen one to `output` and those of all steps to `output-steps/`."""
-    pictures = tuple(_read(path) for path in sources)
+    pictures = tuple(_read_bytes(path) for path in sources)
     agent = wire_editors(workspace, [editor], wish)[0]
     request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
 
@@ -80,7 +80,7 @@ def run_agent(
     return AgentRun(result, chosen, steps)
 
 
-def _read(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         data = read_image_file(path)
         check_image(data)

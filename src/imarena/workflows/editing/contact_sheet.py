@@ -71,7 +71,7 @@ class ContactSheet:
         self._stale = False
         looks = self._looks()
         rows = [(item, [_source(item), *(looks.get((item.item_id, e)) for e in self.editors)]) for item in self.items]
-        drawn = ContactSheetPage(
+        page = ContactSheetPage(
             editors=tuple(self.editors),
             rows=tuple(
                 ContactSheetRow(item.key, tuple(turn.instruction for turn in item.turns), tuple(map(self._cell, cells)))
@@ -86,7 +86,7 @@ class ContactSheet:
             stopped=tally.stopped,
         )
         self._write("contact-sheet.jpg", self._picture(rows))
-        self._write("contact-sheet.html", contact_sheet_html(drawn).encode())
+        self._write("contact-sheet.html", contact_sheet_html(page).encode())
         self._last = time.monotonic()
 
     def _looks(self) -> dict[tuple[str, str], _Look]:
@@ -143,9 +143,9 @@ def sheet_path(workspace: Workspace) -> Path:
 
 
 def _source(item: Item) -> _Look | None:
-    shown = next(iter((*item.sources, *item.references)), None)
-    if shown is None:
+    image = next(iter((*item.sources, *item.references)), None)
+    if image is None:
         return None
     more = len(item.sources) + len(item.references) - 1
     kind = "source" if item.sources else "reference"
-    return _Look(shown, kind if not more else f"{kind} and {more} more")
+    return _Look(image, kind if not more else f"{kind} and {more} more")

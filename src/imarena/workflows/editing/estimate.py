@@ -1,5 +1,6 @@
 """Estimate of an edit run: number of edits, dollars, time, and the basis of each figure."""
 
+import difflib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +27,13 @@ _CHANGED = (
     "{} in the folder differ{} from the stored outputs ({}). The stored outputs and their verdicts stay, and the new "
     "images are not added under this name: --as {}-2 adds the folder under another name."
 )
-_UNMATCHED = (
-    "{} in the folder match{} no item ({}). A file is named after its item's key: `imarena status --items` lists the "
-    "names."
-)
-_ABSENT = "{} {} expected and not in the folder ({}). `imarena status --items` lists all names."
+_UNMATCHED = "{} in the folder match{} no item ({})."
+_RENAME = "Names are keys of items, in the same case: rename {}."
+_ABSENT = "{} {} expected and not in the folder ({})."
+_ALL_NAMES = "`imarena status --items` lists the names."
 _KEYS_SHOWN = 3
+_ALIKE = 0.8
+"""How alike two names must be for one to be a misspelling of the other (`difflib`)."""
 
 
 @dataclass(frozen=True)
@@ -76,21 +78,21 @@ def estimate_edits(
 ) -> list[EditEstimate]:
     """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
-    named = {editor.name: editor for editor in editors}
+    by_name = {editor.name: editor for editor in editors}
     done: dict[EditSlot, tuple[bool, Output]] = {}
     stored: dict[EditSlot, ImageRef] = {}
-    for output in workspace.store.records(Output, editor=list(named)):
-        seen, alike = past[output.editor or ""], is_same_variant(output, named[output.editor or ""])
+    for output in workspace.store.records(Output, editor=list(by_name)):
+        earlier, alike = past[output.editor or ""], is_same_variant(output, by_name[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
-            seen.costs.append(output.cost_usd)
+            earlier.costs.append(output.cost_usd)
         if output.status is Status.OK:
-            seen.ok += alike
+            earlier.ok += alike
             slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
             done[slot] = (alike, output)
             if output.image is not None:
                 stored[slot] = output.image
             if output.latency_s is not None:
-                seen.latencies.append(output.latency_s)
+                earlier.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
     estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     if any(editor.traits.files is not None for editor in editors):
@@ -110,11 +112,7 @@ def estimate_edits(
 def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
     """Add the files of a folder that belong to no item of the workspace."""
     files = [] if editor.traits.files is None else unmatched_files(editor.traits.files, items)
-    if not files:
-        return estimate
-    notice = _UNMATCHED.format(counted(len(files), "file"), "es" if len(files) == 1 else "", _first(files))
-    joined = " ".join(filter(None, [estimate.notice, notice]))
-    return replace(estimate, notice=joined, unmatched_files=tuple(files))
+    return replace(estimate, unmatched_files=tuple(files))
 
 
 def _with_absent(
@@ -132,19 +130,37 @@ def _with_absent(
     for item in items:
         for mode in map(Mode, settings.modes):
             for turn in range(len(item.turns)):
-                named = named_in_folder(item, mode, turn)
+                values = named_in_folder(item, mode, turn)
                 is_stored = (item.item_id, turn, editor.name, mode.value, 0) in done
                 if (
                     has_turn(item, mode, turn, all_levels=settings.all_levels)
                     and not is_stored
-                    and present.file_of(named) is None
+                    and present.file_of(values) is None
                 ):
-                    files.append(f"{file_names(named)[0]}.png")
-    if not files:
-        return estimate
-    notice = _ABSENT.format(counted(len(files), "file"), plural("is", len(files)), _first(files))
-    joined = " ".join(filter(None, [estimate.notice, notice]))
-    return replace(estimate, notice=joined, absent_files=tuple(files))
+                    files.append(f"{file_names(values)[0]}.png")
+    return _with_names(replace(estimate, absent_files=tuple(files)))
+
+
+def _with_names(estimate: EditEstimate) -> EditEstimate:
+    """Add a notice on the files that match no item, those that are missing, and how to rename one to the other."""
+    unmatched, absent = estimate.unmatched_files, estimate.absent_files
+    stems = {name.rsplit(".", 1)[0].casefold(): name.rsplit(".", 1)[0] for name in absent}
+    renames: dict[str, str] = {}
+    for file in unmatched:
+        stem, _, suffix = file.rpartition(".")
+        near = difflib.get_close_matches(stem.casefold(), stems, n=1, cutoff=_ALIKE)
+        if near:
+            renames[file] = f"{stems.pop(near[0])}.{suffix}"
+    left = [name for name in absent if name.rsplit(".", 1)[0] in stems.values()]
+    es = "es" if len(unmatched) == 1 else ""
+    parts = [
+        estimate.notice,
+        _UNMATCHED.format(counted(len(unmatched), "file"), es, _first(unmatched)) if unmatched else "",
+        _RENAME.format(_first([f"{file} to {name}" for file, name in renames.items()])) if renames else "",
+        _ABSENT.format(counted(len(left), "file"), plural("is", len(left)), _first(left)) if left else "",
+        _ALL_NAMES if unmatched or absent else "",
+    ]
+    return replace(estimate, notice=" ".join(filter(None, parts)))
 
 
 def _first(names: Sequence[str]) -> str:
@@ -168,10 +184,10 @@ def _with_file_notice(
 
 def changed_files(files: FinishedFiles, items: Sequence[Item], stored: Mapping[EditSlot, ImageRef]) -> list[str]:
     """Return keys of items whose stored output differs from the folder's current file."""
-    known = {item.item_id: item for item in items}
+    items_by_id = {item.item_id: item for item in items}
     changed = []
     for (item_id, turn, _, mode, _), image in stored.items():
-        item = known.get(item_id)
+        item = items_by_id.get(item_id)
         path = None if item is None else files.file_of(named_in_folder(item, Mode(mode), turn))
         if item is None or path is None:
             continue

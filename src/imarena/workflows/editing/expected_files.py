@@ -40,8 +40,8 @@ class ExpectedOutput:
     @property
     def named(self) -> JsonDict:
         """The values that a folder editor looks up."""
-        named = named_in_folder(self.item, self.mode, self.turn)
-        return {**named, "key": f"{self.item.dataset}/{self.item.key}"} if self.key_is_shared else named
+        values = named_in_folder(self.item, self.mode, self.turn)
+        return {**values, "key": f"{self.item.dataset}/{self.item.key}"} if self.key_is_shared else values
 
     @property
     def file(self) -> str:

@@ -148,8 +148,8 @@ class StoredOutputs:
 
     def earlier(self, slot: EditSlot) -> tuple[Output, ...]:
         """Return the outputs of the turns before this slot, in order."""
-        item_id, turn, *rest = slot
-        return tuple(self.ok[(item_id, before, *rest)] for before in range(turn))  # type: ignore[index]
+        item_id, turn, *variant = slot
+        return tuple(self.ok[(item_id, before, *variant)] for before in range(turn))  # type: ignore[index]
 
 
 def missing_edits(
@@ -157,7 +157,7 @@ def missing_edits(
     editors: Sequence[Editor],
     settings: EditSettings,
     turn: int,
-    known: StoredOutputs,
+    stored: StoredOutputs,
     tally: EditTally,
 ) -> Iterator[EditWork]:
     """Yield every edit of one turn that has no ok output yet and can be made now."""
@@ -168,18 +168,18 @@ def missing_edits(
             for editor in editors:
                 for sample in range(settings.samples):
                     slot = (item.item_id, turn, editor.name, mode.value, sample)
-                    if slot in known.ok:
+                    if slot in stored.ok:
                         tally.done_before += 1
                         continue
                     parent = None
                     if mode is Mode.MULTI_TURN and turn > 0:
-                        parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
+                        parent = stored.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
                         if parent is None or parent.image is None:
                             tally.cut_off += 1
                             continue  # the chain broke earlier: that turn counts as missing in coverage
-                    drawn = None if settings.seed is None else settings.seed + sample
-                    history = known.earlier(slot) if parent is not None and editor.traits.in_context else ()
-                    yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn, history)
+                    seed = None if settings.seed is None else settings.seed + sample
+                    history = stored.earlier(slot) if parent is not None and editor.traits.in_context else ()
+                    yield EditWork(item, editor, turn, mode, sample, parent, stored.attempts[slot], seed, history)
 
 
 def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> bool:
@@ -227,9 +227,9 @@ def missing_studio_items(
     from imarena.datasets import DATASET, studio_items
     from imarena.studio import entries
 
-    wanted = keys if keys is not None else tuple(entry.key for entry in entries())
+    all_keys = keys if keys is not None else tuple(entry.key for entry in entries())
     present = {item.key for item in workspace.store.records(Item, dataset=DATASET)}
-    missing = tuple(key for key in wanted if key not in present)
+    missing = tuple(key for key in all_keys if key not in present)
     return list(studio_items(keep, missing)) if missing else []
 
 

@@ -91,8 +91,8 @@ async def _edit_turns(
         if settings.executor != "ray":  # there each worker opens them
             await stack.enter_async_context(ask_editor.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
-            known = StoredOutputs(workspace)
-            work = list(missing_edits(items, editors, settings, turn, known, tally))
+            stored = StoredOutputs(workspace)
+            work = list(missing_edits(items, editors, settings, turn, stored, tally))
             planned += len(work)
             ongoing.plan(planned)
             run = _Run(workspace, ask_editor, settings, tally, ongoing.run_id, sheet, ImageLoader(workspace))
@@ -122,7 +122,7 @@ class _Run:
         """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
         task = WorkerTask(self.ask_editor, self.ask_editor.failed)
         questions = Questions(
-            work, self._order, task, self._unshown, self._count, self._store,
+            work, self._order, task, self._failed_edit, self._count, self._store,
             keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
             images=self.images, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
@@ -139,13 +139,13 @@ class _Run:
 
     def _asked_since(self, work: Sequence[EditWork]) -> set[str]:
         """Return the edits that another process tried after they were planned."""
-        known = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
-        return {edit_key(each) for each in work if known.attempts[each.slot] > each.attempt}
+        stored = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
+        return {edit_key(each) for each in work if stored.attempts[each.slot] > each.attempt}
 
     def _leave(self, work: EditWork) -> None:
         """Count an edit that another process made or tried meanwhile."""
-        known = StoredOutputs(self.workspace, item_id=work.item.item_id)
-        if work.slot in known.ok:
+        stored = StoredOutputs(self.workspace, item_id=work.item.item_id)
+        if work.slot in stored.ok:
             self.tally.done_before += 1
         else:
             self.tally.failed_elsewhere += 1
@@ -170,8 +170,8 @@ class _Run:
             work.history,
         )  # fmt: skip
         if work.editor.traits.needs_key:
-            named = named_in_folder(work.item, work.mode, work.turn)
-            request = replace(request, params={**request.params, **named})
+            values = named_in_folder(work.item, work.mode, work.turn)
+            request = replace(request, params={**request.params, **values})
         if self.settings.wrap and work.editor.traits.wrappable:
             from imarena.editors import wrap_instruction
 
@@ -183,7 +183,7 @@ class _Run:
         editor_index = next(n for n, editor in enumerate(self.ask_editor.editors) if editor is work.editor)
         return EditOrder(editor_index, request, instruction, self.settings.checks, journal)
 
-    def _unshown(self, work: EditWork, error: Exception) -> EditMade:
+    def _failed_edit(self, work: EditWork, error: Exception) -> EditMade:
         if isinstance(error, ImarenaError):
             raise error
         return failed_edit(work.editor, error)

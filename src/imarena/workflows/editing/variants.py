@@ -26,16 +26,16 @@ def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings
     Another version of the same editor passes: the estimate only reports it, so that a run can be finished after an
     update. Imported outputs do not record how they were made, and pass.
     """
-    named = {editor.name: editor for editor in editors}
-    differences: dict[str, Counter[str]] = {name: Counter() for name in named}
-    for output in workspace.store.records(Output, editor=list(named), status=Status.OK.value):
+    by_name = {editor.name: editor for editor in editors}
+    differences: dict[str, Counter[str]] = {name: Counter() for name in by_name}
+    for output in workspace.store.records(Output, editor=list(by_name), status=Status.OK.value):
         if output.origin is None:
-            differences[output.editor or ""].update([_difference(output, named[output.editor or ""], settings)])
+            differences[output.editor or ""].update([_difference(output, by_name[output.editor or ""], settings)])
     for name, counts in differences.items():
-        others = {difference: number for difference, number in counts.items() if difference}
-        if others:
-            number = sum(others.values())
-            usual = max(others, key=others.__getitem__)
+        differing = {difference: number for difference, number in counts.items() if difference}
+        if differing:
+            number = sum(differing.values())
+            usual = max(differing, key=differing.__getitem__)
             raise UserError(
                 f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {usual}.",
                 hint=f"Store the new ones under another name: --as {name}-2. Or add --mixed: stored outputs stay, and "
@@ -71,7 +71,7 @@ def _flat(options: JsonDict) -> JsonDict:
     flat: JsonDict = {}
     for name, value in options.items():
         inner = _flat(value) if isinstance(value, dict) else None
-        flat |= {f"{name}.{key}": kept for key, kept in inner.items()} if inner else {name: value}
+        flat |= {f"{name}.{key}": inner_value for key, inner_value in inner.items()} if inner else {name: value}
     return flat
 
 

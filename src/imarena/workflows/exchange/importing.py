@@ -23,7 +23,7 @@ from imarena.core.records import (
 )
 from imarena.datasets import READERS, download_dataset, is_hub, load_taxonomy, taxonomy_names
 from imarena.images import describe_image
-from imarena.storage import Conflict, Workspace, add_exclusion, item_images, withdrawn_images, writing
+from imarena.storage import Conflict, Workspace, add_exclusion, item_images, twin_datasets, withdrawn_images, writing
 from imarena.workflows.wiring import record_run
 
 BATCH = 1_000
@@ -46,6 +46,8 @@ class ImportReport:
     skips: tuple[Skip, ...]
     causes: tuple[Cause, ...]
     """Why rows and files were left out; the counts are exact, even beyond the length of `skips`."""
+    datasets: dict[str, int]
+    """Number of different items in the import, by data set."""
     notices: tuple[Notice, ...]
     """What was imported but looks wrong, such as a task not in the taxonomy, and unused columns."""
 
@@ -57,6 +59,7 @@ class ImportReport:
             "new": dict(self.new),
             "same": dict(self.same),
             "skipped": self.skipped,
+            "datasets": dict(self.datasets),
             **notice_fields(self.notices),
             "causes": [cause.to_json() for cause in self.causes],
             "skips": [{"file": skip.file, "row": skip.row, "reason": skip.reason} for skip in self.skips],
@@ -73,6 +76,7 @@ class _Tally:
     skips: list[Skip] = field(default_factory=list)
     causes: CauseTally = field(default_factory=CauseTally)
     notices: list[Notice] = field(default_factory=list)
+    datasets: Counter[str] = field(default_factory=Counter)
     items: set[str] = field(default_factory=set)
     """Items that this import has seen already: a file may contain an item many times."""
 
@@ -127,10 +131,10 @@ class WorkspaceIntake:
         for record in records:
             if isinstance(record, Tombstone) and record.kind == "image":
                 self._tombstones[record.subject] = record.created_at.isoformat()
-            named = item_images(record) if isinstance(record, Item) else []
+            images = item_images(record) if isinstance(record, Item) else []
             if isinstance(record, Output) and record.image is not None:
-                named = [record.image]
-            for image in named:
+                images = [record.image]
+            for image in images:
                 moment = self._tombstones.get(image.sha256)
                 if moment is not None and image.sha256 not in self._refs:
                     self._workspace.store.keep_images([image], withdrawn_at=moment)
@@ -150,28 +154,29 @@ def import_dataset(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import a file or folder of a known format, or a data set from the hub (`hub:owner/name[@revision]`)."""
-    read = READERS.get(format_name)
+    reader = READERS.get(format_name)
     source = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
-    return import_records(workspace, read, format_name=format_name, path=source, options=options, progress=progress)
+    return import_records(workspace, reader, format_name=format_name, path=source, options=options, progress=progress)
 
 
 def import_records(
     workspace: Workspace,
-    read: ReadFormat,
+    reader: ReadFormat,
     *,
     format_name: str,
     path: Path,
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import everything that `read` yields, in batches. Bad rows are reported and left out."""
+    """Import everything that `reader` yields, in batches. Bad rows are reported and left out."""
     tally = _Tally()
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
     path_id = content_id("place", str(path.resolve()))
     settings: JsonDict = {"format": format_name, "path": path.name, "place": path_id, "options": {**chosen}}
+    earlier = {name for (name,) in workspace.store.count(Item, "dataset")}
     with record_run(workspace, "import", settings) as run:
-        stream = read(path, intake, chosen)
+        stream = reader(path, intake, chosen)
         done = 0
         while batch := list(islice(stream, BATCH)):
             records: list[Record] = []
@@ -191,10 +196,23 @@ def import_records(
         intake.flush()
         run.counts = dict(tally.new)
         run.partial = tally.skipped > 0
+    tally.notices += _repeated_datasets(workspace, sorted((+tally.datasets).keys() - earlier))
     return ImportReport(
         format_name, str(path), tally.new, tally.same, tally.skipped, tuple(tally.skips), tally.causes.causes(),
-        tuple(tally.notices),
+        dict(+tally.datasets), tuple(tally.notices),
     )  # fmt: skip
+
+
+def _repeated_datasets(workspace: Workspace, new: list[str]) -> list[Notice]:
+    """Warn about new data sets that repeat one of the workspace, as an import of the wrong folder does."""
+    notices = []
+    for name in new:
+        twins = {other: number for other, number in twin_datasets(workspace, name).items() if other not in new}
+        if twins:
+            other = max(twins, key=lambda twin: twins[twin])
+            values: JsonDict = {"dataset": name, "other": other, "keys": twins[other]}
+            notices.append(Notice(code="dataset_repeated", values=values))
+    return notices
 
 
 def _check_tasks(records: list[Record], tally: _Tally) -> None:
@@ -213,12 +231,13 @@ def _write(workspace: Workspace, records: list[Record], tally: _Tally) -> None:
     differing = _differing_items(workspace, records, tally)
     outcome = workspace.store.add(records)
     _write_exclusions(workspace, exclusions, tally)
+    tally.datasets.subtract(clash.record.dataset for clash in outcome.conflicts if isinstance(clash.record, Item))
     refused = {id(conflict.record) for conflict in outcome.conflicts}
     kinds = Counter(type(record).__name__ for record in records if id(record) not in refused)
     tally.new.update(outcome.new_by_kind)
     tally.same.update(kinds - outcome.new_by_kind)
     if outcome.same:
-        for record in _changed(workspace, records):
+        for record in _conflicts(workspace, records):
             tally.same[type(record).__name__] -= 1
             tally.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
     if differing:
@@ -238,7 +257,7 @@ def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: 
         (tally.new if new else tally.same)["Exclusion"] += 1
 
 
-def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
+def _conflicts(workspace: Workspace, records: list[Record]) -> list[Record]:
     """Return votes and judgments that are already stored, but with another verdict than the given one."""
     changed: list[Record] = []
     for kind in (Vote, Judgment):
@@ -255,6 +274,7 @@ def _differing_items(workspace: Workspace, records: list[Record], tally: _Tally)
     """Return items that were stored before this import and that it gives with another licence, task or the like."""
     imported = {item.item_id: item for item in reversed(records) if isinstance(item, Item)}
     earlier = [item_id for item_id in imported if item_id not in tally.items]
+    tally.datasets.update(imported[item_id].dataset for item_id in earlier)
     tally.items.update(earlier)
     conflicts: list[Conflict] = []
     for stored in workspace.store.records(Item, id=earlier) if earlier else ():

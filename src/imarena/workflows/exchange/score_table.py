@@ -99,9 +99,9 @@ def _first_scores(view: View) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
-def _contains(values: np.ndarray[Any, np.dtype[np.int64]], wanted: int) -> bool:
-    at = int(np.searchsorted(values, wanted))
-    return at < values.size and int(values[at]) == wanted
+def _contains(values: np.ndarray[Any, np.dtype[np.int64]], value: int) -> bool:
+    at = int(np.searchsorted(values, value))
+    return at < values.size and int(values[at]) == value
 
 
 def _row(view: View, row: Any, item: Any, form: Form) -> list[object]:

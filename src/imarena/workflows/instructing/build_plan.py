@@ -50,8 +50,8 @@ def plan_build(
     files = image_files(folder)[: settings.limit]
     counts: Counter[str] = Counter()
     images: dict[str, bytes] = {}
-    shown: dict[str, int] = {}
-    known = {row["key"] for row in workspace.store.rows(Item, dataset=settings.dataset)}
+    pixel_counts: dict[str, int] = {}
+    present_keys = {row["key"] for row in workspace.store.rows(Item, dataset=settings.dataset)}
     chains = 0
     for path in files:
         try:
@@ -63,21 +63,21 @@ def plan_build(
         sha256 = sha256_hex(data)
         counts["same"] += sha256 in images
         if sha256 not in images:
-            images[sha256], shown[sha256] = data, size[0] * size[1]
-            chains += path.relative_to(folder).as_posix() not in known
-    done = _decomposed(workspace, wired) & set(images)
+            images[sha256], pixel_counts[sha256] = data, size[0] * size[1]
+            chains += path.relative_to(folder).as_posix() not in present_keys
+    done = _decomposed_images(workspace, wired) & set(images)
     todo = [data for sha256, data in images.items() if sha256 not in done]
     plan = BuildPlan(
-        settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(known),
+        settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(present_keys),
         chains, 0, None, None, (),
     )  # fmt: skip
-    pixels_shown = sum(count for sha256, count in shown.items() if sha256 not in done)
+    pixels_shown = sum(count for sha256, count in pixel_counts.items() if sha256 not in done)
     return _estimate(plan, todo, pixels_shown, settings, wired, writer)
 
 
-def _decomposed(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
-    found = workspace.store.records(Evidence, kind=KIND, tool=wired.decomposer.name, status=Status.OK.value)
-    return {one.image_sha256 for one in found if one.tool_version == wired.decomposer.version}
+def _decomposed_images(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
+    records = workspace.store.records(Evidence, kind=KIND, tool=wired.decomposer.name, status=Status.OK.value)
+    return {record.image_sha256 for record in records if record.tool_version == wired.decomposer.version}
 
 
 def _estimate(
@@ -97,9 +97,9 @@ def _estimate(
         at_once = min(settings.concurrency or os.cpu_count() or 1, len(todo))
         seconds += each * len(todo) / at_once
         basis.append(f"one image measured: {each:.1f} s, models loaded; {at_once} at once")
-    for client, asked, tokens_in, tokens_out in _questions_by_client(plan, pixels_shown, settings, wired, writer):
-        questions += asked
-        seconds += asked * _LATENCY_S / max(1, min(settings.concurrency or client.endpoint.max_concurrency, asked))
+    for client, number, tokens_in, tokens_out in _questions_by_client(plan, pixels_shown, settings, wired, writer):
+        questions += number
+        seconds += number * _LATENCY_S / max(1, min(settings.concurrency or client.endpoint.max_concurrency, number))
         prices = client.endpoint.input_usd_per_million, client.endpoint.output_usd_per_million
         priced = priced and None not in prices
         cost += (tokens_in * (prices[0] or 0.0) + tokens_out * (prices[1] or 0.0)) / 1e6
@@ -118,10 +118,10 @@ def _questions_by_client(
     planned: list[tuple[JudgeChat, int, float, float]] = []
     words = _PROMPT_CHARACTERS / CHARACTERS_PER_TOKEN
     if plan.to_decompose and wired.client is not None:
-        asked = _SCENE_QUESTIONS * plan.to_decompose
-        seen = _SCENE_QUESTIONS * pixels_shown / PIXELS_PER_TOKEN
-        planned.append((wired.client, asked, seen + asked * words, asked * OUTPUT_TOKENS))
-    asked = plan.chains_at_most * settings.chain.turns
-    if asked and writer is not None:
-        planned.append((writer, asked, asked * words, asked * _WORD_TOKENS))
+        number = _SCENE_QUESTIONS * plan.to_decompose
+        image_tokens = _SCENE_QUESTIONS * pixels_shown / PIXELS_PER_TOKEN
+        planned.append((wired.client, number, image_tokens + number * words, number * OUTPUT_TOKENS))
+    number = plan.chains_at_most * settings.chain.turns
+    if number and writer is not None:
+        planned.append((writer, number, number * words, number * _WORD_TOKENS))
     return planned

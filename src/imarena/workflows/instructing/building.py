@@ -112,7 +112,7 @@ def build_benchmark(
         "detector": settings.detector,
         "instructions": f"{OFFLINE if writer is None else writer.endpoint.model} {WRITER_VERSION}",
     }
-    known = _known_items(workspace, settings, tools)
+    old_items = _known_items(workspace, settings, tools)
     build = _Build(workspace, settings, folder)
     noted: JsonDict = {
         "dataset": settings.dataset, "turns": settings.chain.turns, "seed": settings.chain.seed, "tools": {**tools},
@@ -123,7 +123,7 @@ def build_benchmark(
             workspace, wired, [image.sha256 for image in images.values()], concurrency=settings.concurrency,
             executor=settings.executor, progress=progress,
         )  # fmt: skip
-        todo = {key: image for key, image in build.usable(images, scenes).items() if key not in known}
+        todo = {key: image for key, image in build.usable(images, scenes).items() if key not in old_items}
         unwritten = [
             ScenePlan(key, image, scenes.scenes[image.sha256].contents or _empty(image)) for key, image in todo.items()
         ]
@@ -135,11 +135,11 @@ def build_benchmark(
         ongoing.counts = {**build.outcomes, "items": build.added}
         ongoing.partial = bool(stopped) or build.outcomes["failed"] > 0
     present = {item.key: item for item in workspace.store.records(Item, dataset=settings.dataset)}
-    listed = [(present[key], scenes.scenes[image.sha256]) for key, image in images.items() if key in present]
-    plans = [plan for item, _ in listed if (plan := object_plan(item)) is not None]
-    statistics = scene_statistics(plans, [scene.facts or {} for _, scene in listed])
+    pairs = [(present[key], scenes.scenes[image.sha256]) for key, image in images.items() if key in present]
+    plans = [plan for item, _ in pairs if (plan := object_plan(item)) is not None]
+    statistics = scene_statistics(plans, [scene.facts or {} for _, scene in pairs])
     return BuildReport(
-        settings.dataset, len(files), build.outcomes, build.causes.causes(), build.added, len(known),
+        settings.dataset, len(files), build.outcomes, build.causes.causes(), build.added, len(old_items),
         scenes.done_before, chains.refused, statistics, stopped, scenes.cost_usd + chains.cost_usd,
     )  # fmt: skip
 
@@ -148,10 +148,10 @@ def image_files(folder: Path) -> list[Path]:
     """Return the images below a folder, by name."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.", hint="Give the path of a folder of images.")
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() in _suffixes())
-    if not found:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() in _suffixes())
+    if not paths:
         raise UserError(f"{folder} holds no images.", hint=f"Known endings: {', '.join(sorted(_suffixes()))}.")
-    return found
+    return paths
 
 
 def _suffixes() -> frozenset[str]:
@@ -160,19 +160,19 @@ def _suffixes() -> frozenset[str]:
 
 def _known_items(workspace: Workspace, settings: BuildSettings, tools: dict[str, str]) -> dict[str, Item]:
     """Return the data set's items if the same settings made them; raise if others did."""
-    known: dict[str, Item] = {}
+    old_items: dict[str, Item] = {}
     for item in workspace.store.records(Item, dataset=settings.dataset):
         plan = object_plan(item)
-        same = plan is not None and (plan.tools, plan.seed, len(plan.turns)) == (
+        is_same = plan is not None and (plan.tools, plan.seed, len(plan.turns)) == (
             tools, settings.chain.seed, settings.chain.turns,
         )  # fmt: skip
-        if not same:
+        if not is_same:
             raise UserError(
                 f"The data set '{settings.dataset}' has items that were made in another way, such as '{item.key}'.",
                 hint="Choose another name with --dataset, or build with the settings of before.",
             )
-        known[item.key] = item
-    return known
+        old_items[item.key] = item
+    return old_items
 
 
 def _empty(image: ImageRef) -> SceneContents:
@@ -192,7 +192,7 @@ class _Build:
 
     def keep(self, files: Sequence[Path]) -> dict[str, ImageRef]:
         """Store the images, each once; return them by the key of their item."""
-        intake, images, seen = WorkspaceIntake(self.workspace), dict[str, ImageRef](), set[str]()
+        intake, images, hashes = WorkspaceIntake(self.workspace), dict[str, ImageRef](), set[str]()
         for path in files:
             key = path.relative_to(self.folder).as_posix()
             try:
@@ -200,10 +200,10 @@ class _Build:
             except (InvalidImage, OSError) as error:
                 self._leave_out("invalid_image", f"invalid_image: {error_message(error)}", key)
                 continue
-            if image.sha256 in seen:
+            if image.sha256 in hashes:
                 self._leave_out("same_image", "same_image: another file has the same bytes", key)
                 continue
-            seen.add(image.sha256)
+            hashes.add(image.sha256)
             images[key] = image
         intake.flush()
         return images

@@ -51,31 +51,34 @@ class ChainWriter:
         """Write every chain and pass it to `add`; return why it stopped."""
         if self.client is None:
             for number, plan in enumerate(plans, 1):
-                add(plan, self._made(plan, instructions.write_chain(plan.contents, self.settings, plan.image.sha256)))
+                add(
+                    plan,
+                    self._plan(plan, instructions.write_chain(plan.contents, self.settings, plan.image.sha256)),
+                )
                 if progress is not None:
                     progress("chains", number, len(plans))
             return ""
 
-        def settle(_: ScenePlan, asked: _AskedChain) -> _AskedChain:
-            self.refused.update(asked.refused)
-            self.cost_usd += asked.cost_usd
-            return asked
+        def settle(_: ScenePlan, answer: _AskedChain) -> _AskedChain:
+            self.refused.update(answer.refused)
+            self.cost_usd += answer.cost_usd
+            return answer
 
         def write(batch: list[tuple[ScenePlan, _AskedChain]]) -> None:
-            for plan, asked in batch:
-                if asked.chain is not None:
-                    add(plan, self._made(plan, asked.chain))
+            for plan, answer in batch:
+                if answer.chain is not None:
+                    add(plan, self._plan(plan, answer.chain))
 
         def failed(_: object, error: Exception) -> _AskedChain:
             return _AskedChain(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))
 
         questions = Questions(
-            plans, lambda plan: plan, WorkerTask(self._asked, failed), failed, settle, write, stage="chains"
+            plans, lambda plan: plan, WorkerTask(self._ask_chain, failed), failed, settle, write, stage="chains"
         )
         terms = Terms("threads", self.client.endpoint.max_concurrency, opening=self.client.opened, progress=progress)
         return (await ask(questions, terms)).stopped
 
-    async def _asked(self, plan: ScenePlan) -> _AskedChain:
+    async def _ask_chain(self, plan: ScenePlan) -> _AskedChain:
         """Ask the model for each open word, one turn after the other."""
         if self.client is None:
             raise ValueError("nobody to ask")
@@ -98,7 +101,7 @@ class ChainWriter:
         except StopIteration as ended:
             return _AskedChain(ended.value, tuple(refused), cost)
 
-    def _made(self, plan: ScenePlan, chain: instructions.WrittenChain) -> MadePlan:
+    def _plan(self, plan: ScenePlan, chain: instructions.WrittenChain) -> MadePlan:
         written = ObjectPlan(
             objects=plan.contents.objects, turns=chain.turns, tools=self.tools, seed=self.settings.seed
         )

@@ -45,10 +45,10 @@ def decompose_image(wired: WiredDecomposer, path: Path) -> Decomposition:
         raise UserError(
             f"{path} cannot be read: {error.strerror or error}.", hint="Give the path of an image."
         ) from error
-    return asyncio.run(_asked(wired, data))
+    return asyncio.run(_ask(wired, data))
 
 
-async def _asked(wired: WiredDecomposer, data: bytes) -> Decomposition:
+async def _ask(wired: WiredDecomposer, data: bytes) -> Decomposition:
     if wired.client is None:
         return await wired.decomposer(data)
     async with wired.client.opened():

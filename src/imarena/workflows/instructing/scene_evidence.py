@@ -51,15 +51,15 @@ def decompose_images(
     """Decompose every image without an answer from this decomposer. Results are stored as they arrive."""
     name, version = wired.decomposer.name, wired.decomposer.version
     tally = SceneTally()
-    wanted = set(images)
+    hashes = set(images)
 
     def stored(**where: Any) -> Counter[str]:
         attempts = Counter[str]()
         for evidence in workspace.store.records(Evidence, kind=KIND, tool=name, **where):
-            if evidence.tool_version == version and evidence.image_sha256 in wanted:
+            if evidence.tool_version == version and evidence.image_sha256 in hashes:
                 attempts[evidence.image_sha256] += 1
                 if evidence.status is Status.OK:
-                    tally.scenes[evidence.image_sha256] = _read(evidence)
+                    tally.scenes[evidence.image_sha256] = _decomposition(evidence)
         return attempts
 
     attempts = stored()
@@ -135,7 +135,7 @@ def _evidence(sha256: str, scene: Decomposition, tool: str, version: str, attemp
     )
 
 
-def _read(evidence: Evidence) -> Decomposition:
+def _decomposition(evidence: Evidence) -> Decomposition:
     stored: Mapping[str, Any] = evidence.value if isinstance(evidence.value, dict) else {}
     contents = stored.get("contents")
     return Decomposition(

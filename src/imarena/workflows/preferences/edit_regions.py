@@ -55,7 +55,7 @@ def write_edit_regions(
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
     detector = None if options.method == "changes" else find_detector(options.detector)
     segmenter = find_segmenter(options.segmenter)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
@@ -68,10 +68,10 @@ def write_edit_regions(
             skipped[evidence] += 1
         else:
             workspace.store.add([evidence])
-            found[str(evidence.params["how"])] += 1
+            counts[str(evidence.params["how"])] += 1
         if progress is not None:
             progress("items", at, len(slots))
-    return EditRegionReport(len(slots), sum(found.values()), dict(found), dict(skipped))
+    return EditRegionReport(len(slots), sum(counts.values()), dict(counts), dict(skipped))
 
 
 def _region_of(
@@ -87,12 +87,12 @@ def _region_of(
     rule = task_rules().tasks.get(task_of(item, outputs[0]))
     if rule is not None and rule.pipeline == "judge":
         return LEFT_TO_A_JUDGE
-    before, shown, _ = load_group(workspace, source, outputs)
-    if before is None or not shown:
+    before, fitted_outputs, _ = load_group(workspace, source, outputs)
+    if before is None or not fitted_outputs:
         return "invalid_image"
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     ground = "both" if rule is None else rule.grounded_in(public=options.grounding == "public")
-    pictures = [fitted for _, fitted, _ in shown]
+    pictures = [fitted for _, fitted, _ in fitted_outputs]
     regions = find_regions(instruction, before, pictures, ground, detector, method=options.method, segmenter=segmenter)
     parts = [region.mask for region in regions if region.mask is not None]
     if not parts:

@@ -65,8 +65,8 @@ def shared_source(item: Item, outputs: Sequence[Output], parents: dict[str, Outp
     """Return the one source of all outputs, or None; later turns of a chain have one per editor, and so none."""
     if any(common_turn(outputs[0], output, parents) < output.turn for output in outputs[1:]):
         return None
-    known = {image.sha256: image for output in outputs for image in sources_of(item, output, parents)}
-    return next(iter(known.values())) if len(known) == 1 else None
+    sources = {image.sha256: image for output in outputs for image in sources_of(item, output, parents)}
+    return next(iter(sources.values())) if len(sources) == 1 else None
 
 
 def task_of(item: Item, output: Output) -> str:
@@ -87,17 +87,17 @@ def _measure(
 ) -> preferences.MeasuredGroup:
     """Measure one item. Outputs of another size are scaled to the source's size, which the pair's record notes."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
-    before, shown, failures = load_group(workspace, source, outputs)
-    if before is None or not shown:
+    before, fitted_outputs, failures = load_group(workspace, source, outputs)
+    if before is None or not fitted_outputs:
         return preferences.MeasuredGroup(item.item_id, instruction, task, source, (), failures)
     rule = rules.tasks[task]
     ground = rule.grounded_in(public=options.grounding == "public")
     regions = preferences.find_regions(
-        instruction, before, [fitted for _, fitted, _ in shown], ground, detector,
+        instruction, before, [fitted for _, fitted, _ in fitted_outputs], ground, detector,
         method=options.method, segmenter=segmenter,
     )  # fmt: skip
     candidates = []
-    for (output, fitted, resized), region in zip(shown, regions, strict=True):
+    for (output, fitted, resized), region in zip(fitted_outputs, regions, strict=True):
         if region.mask is None or output.image is None:
             failures[f"region_{region.status}"] += 1
             continue
@@ -123,7 +123,7 @@ def load_group(
 ) -> tuple[Pixels | None, list[tuple[Output, Pixels, bool]], Counter[str]]:
     """Load the source; each output at the source's size, with whether it was resized; and the failures."""
     failures: Counter[str] = Counter()
-    shown: list[tuple[Output, Pixels, bool]] = []
+    fitted_outputs: list[tuple[Output, Pixels, bool]] = []
     try:
         before = pixels(workspace.load(source))
     except InvalidImage:
@@ -136,8 +136,8 @@ def load_group(
         except InvalidImage:
             failures["invalid_image"] += 1
             continue
-        shown.append((output, scale_to(after, before), after.shape != before.shape))
-    return before, shown, failures
+        fitted_outputs.append((output, scale_to(after, before), after.shape != before.shape))
+    return before, fitted_outputs, failures
 
 
 def region_record(region: preferences.EditRegion, options: RegionOptions) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def find_detector(name: str) -> PhraseDetector:
 
     def by_kind(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
         meant = {label for phrase in phrases for label in labels_in_phrase(phrase)}
-        return tuple(found for found in detect(pixels) if found.label in meant) if meant else ()
+        return tuple(detection for detection in detect(pixels) if detection.label in meant) if meant else ()
 
     return by_kind
 

@@ -128,12 +128,12 @@ def evaluate_workspace(
     rows: list[JudgeRow] = []
     schemes: list[SchemeComparison] = []
     differences: list[JudgeDifference] = []
-    for (dataset, dimension), found in sorted(by_group.items()):
-        fitting = [part for part in parts if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
-        figures = [evaluate_judge(part.judge, part.scheme, found, part.answers, rounds) for part in fitting]
+    for (dataset, dimension), group in sorted(by_group.items()):
+        fitting = [part for part in parts if _meets(part, dimension, by_group, dataset) and _knows(part, group)]
+        figures = [evaluate_judge(part.judge, part.scheme, group, part.answers, rounds) for part in fitting]
         rows += [row for rows_of in figures for row in rows_of]
-        schemes += _schemes(fitting, figures, found, rounds)
-        differences += _differences(fitting, found, against, dataset, dimension, rounds)
+        schemes += _schemes(fitting, figures, group, rounds)
+        differences += _differences(fitting, group, against, dataset, dimension, rounds)
     return MetaEvaluation(tuple(rows), tuple(schemes), tuple(differences))
 
 
@@ -259,14 +259,14 @@ def _schemes(
 ) -> list[SchemeComparison]:
     """Match pairwise with pointwise judges of the same model, on all pairs of a data set and dimension."""
     wholes = [next(row for row in rows if row.task == ALL_TASKS) for rows in figures]
-    both = list(zip(fitting, wholes, strict=True))
+    judged = list(zip(fitting, wholes, strict=True))
     return [
         SchemeComparison(
             compared.model, row.dataset, row.dimension, row, other,
             accuracy_difference(truths, compared.answers, scored.answers, rounds),
         )
-        for compared, row in both
-        for scored, other in both
+        for compared, row in judged
+        for scored, other in judged
         if (compared.scheme, scored.scheme) == ("pairwise", "pointwise") and compared.model == scored.model
     ]  # fmt: skip
 

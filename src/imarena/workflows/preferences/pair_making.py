@@ -64,7 +64,7 @@ def write_pairs(
     report = PairReport(pair_set, options.origin, options.seed, options.dimension, str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"pairs": pair_set.pairs, "ties": pair_set.ties}
-    preferences.export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
+    preferences.export_pairs("pairs", parts, folder, workspace.load, _question(PROMPT))
     preferences.write_pair_file(folder / "pairs.jsonl", pair_set.pairs)
     (folder / "pairs.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     return report
@@ -115,7 +115,7 @@ def export_pair_folder(
     def load(image: ImageRef) -> bytes:
         return preferences.image_file(home, image).read_bytes()
 
-    return preferences.export_pairs(form, parts, folder, load, _asked(prompt))
+    return preferences.export_pairs(form, parts, folder, load, _question(prompt))
 
 
 def limit_per_task(
@@ -133,7 +133,7 @@ def limit_per_task(
     return tuple(chosen)
 
 
-def _asked(prompt: str) -> Any:
+def _question(prompt: str) -> Any:
     """Return the question of the judge `pvc-judge`, so that a model is trained on the question that it gets later."""
     loaded = load_prompt(prompt)
 
@@ -195,15 +195,19 @@ def judged_pairs_of(
 
 def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
-    shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known(board, shown, verdicts, skipped, who)), skipped
+    by_id = {output.output_id: output for outputs in board.slots.values() for output in outputs}
+    return list(_known_pairs(board, by_id, verdicts, skipped, who)), skipped
 
 
-def _known(
-    board: ShowableOutputs, shown: dict[str, Output], verdicts: Sequence[_PairVerdict], skipped: Counter[str], who: str
+def _known_pairs(
+    board: ShowableOutputs,
+    by_id: dict[str, Output],
+    verdicts: Sequence[_PairVerdict],
+    skipped: Counter[str],
+    who: str,
 ) -> Iterator[JudgedPair]:
     for left_id, right_id, outcomes, agreed in verdicts:
-        left, right = shown.get(left_id), shown.get(right_id)
+        left, right = by_id.get(left_id), by_id.get(right_id)
         if left is None or right is None or left.image is None or right.image is None:
             skipped["pixels_absent_or_not_chosen"] += 1
             continue

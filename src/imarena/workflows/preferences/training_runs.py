@@ -49,14 +49,14 @@ def run_ablation(
 
     Smaller sets are parts of larger ones. A size that adds no examples to the one before raises.
     """
-    known, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
-    shared = {example.item for example in known if example.item} & {example.item for example in tests if example.item}
+    train, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
+    shared = {example.item for example in train if example.item} & {example.item for example in tests if example.item}
     if shared:
         raise UserError(
             f"{len(shared)} items are in both files, such as {min(shared)}.",
             hint="Export with a split: `imarena pvc export training PAIRS OUT --split 0.8,0.1,0.1`.",
         )
-    largest = max(sum(example.task == task for example in known) for task in {example.task for example in known})
+    largest = max(sum(example.task == task for example in train) for task in {example.task for example in train})
     ordered = sorted(set(sizes))
     for smaller, size in pairwise(ordered):
         if smaller >= largest:
@@ -66,7 +66,7 @@ def run_ablation(
             )
     rows = []
     for size in ordered:
-        chosen = first_of_each_task(known, size)
+        chosen = first_of_each_task(train, size)
         folder = out / f"size-{size:05d}"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "examples.jsonl"

@@ -110,13 +110,13 @@ def write_card(
     """Write README.md."""
     facts.drop_doubtful_language()
     tables = {kind: count for kind, count in counts.items() if kind in _TABLES}
-    title = _shown(name)
+    title = _cell(name)
     parts = [
         _front_matter(name, facts, counts),
         f"# {title}\n\nAn image editing benchmark, published by imarena {VERSION}.\n",
         _contents(tables),
         _left_out(changes),
-        _changed(changes),
+        _changes_section(changes),
         _usage(tables),
         _distributions(facts),
         _own_columns(facts),
@@ -127,7 +127,7 @@ def write_card(
 
 
 def _front_matter(name: str, facts: CardFacts, counts: Mapping[str, int]) -> str:
-    licences = {found.hub if (found := find_licence(text)) else "other" for text in facts.labels["licence"]}
+    licences = {licence.hub if (licence := find_licence(text)) else "other" for text in facts.labels["licence"]}
     languages = sorted(
         language
         for language in facts.labels["language"]
@@ -169,7 +169,7 @@ def _left_out(changes: CardChanges) -> str:
     return to_markdown(Table((Column("left out"), Column("why")), tuple(rows), title="Left out"))
 
 
-def _changed(changes: CardChanges) -> str:
+def _changes_section(changes: CardChanges) -> str:
     """Return the section on changes to the records in the author's workspace."""
     rows: list[tuple[str, str]] = []
     if changes.images_stripped:
@@ -202,9 +202,9 @@ def _distributions(facts: CardFacts) -> str:
         if not counts or (len(counts) == 1 and "not stated" in counts):
             continue
         rows = tuple((_cut(value), number) for value, number in counts.most_common(_LISTED))
-        rest = len(counts) - len(rows)
+        n_more = len(counts) - len(rows)
         unit = {"editor": "outputs", "judge": "judgments"}.get(name, "items")
-        notes = (f"and {rest:,} more",) if rest > 0 else ()
+        notes = (f"and {n_more:,} more",) if n_more > 0 else ()
         texts.append(to_markdown(Table((Column(name), Column(unit, ",")), rows, title=f"By {name}", notes=notes)))
     return "\n".join(texts)
 
@@ -227,7 +227,7 @@ def _examples(facts: CardFacts) -> str:
         return ""
     lines = ["**Examples**", "", "| source image | key | instruction |", "|---|---|---|"]
     lines += [
-        f"| ![example]({file}) | {_shown(key)} | {_shown(instruction)} |" for file, key, instruction in facts.examples
+        f"| ![example]({file}) | {_cell(key)} | {_cell(instruction)} |" for file, key, instruction in facts.examples
     ]
     return "\n".join(lines) + "\n"
 
@@ -237,5 +237,5 @@ def _is_plain(text: str) -> bool:
     return all(letter.isascii() or not letter.isalpha() for letter in text)
 
 
-def _shown(text: str) -> str:
+def _cell(text: str) -> str:
     return escape_markdown(_cut(text)) or "benchmark"

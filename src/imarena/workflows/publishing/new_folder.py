@@ -69,12 +69,12 @@ def _replace(part: Path, target: Path) -> None:
         os.close(folder)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def _exchange(first: Path, second: Path) -> bool:
     """Swap two folders atomically, so that neither is ever missing; return False if the system cannot."""
     libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
     if libc is None or not hasattr(libc, "renameat2"):
         return False
-    return bool(libc.renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _SWAP) == 0)
+    return bool(libc.renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _SWAP) == 0)
 
 
 def _lock(folder: Path) -> int | None:

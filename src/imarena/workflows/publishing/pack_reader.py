@@ -18,7 +18,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from imarena.core import UserError, error_line
+from imarena.core import UserError, error_line, validation_problem
 from imarena.images import MAX_IMAGE_BYTES
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackManifest
 
@@ -79,16 +79,15 @@ class SubmissionPack:
             manifest = PackManifest.model_validate_json(data)
             json.loads(data, object_pairs_hook=_without_repeats)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"{self.name}: {MANIFEST} is not valid ({where}: {first['msg']}).") from error
+            problem = validation_problem(error, given=False)  # a pack comes from strangers
+            raise UserError(f"{self.name}: {MANIFEST} is not valid ({problem.text}).") from error
         except RepeatedKey as error:
             raise UserError(f"{self.name}: {MANIFEST} is not valid: {error}.") from error
-        listed = Counter(packed.file for packed in manifest.files)
-        problems = [f"{file!a}: listed {number} times" for file, number in listed.items() if number > 1]
+        counts = Counter(packed.file for packed in manifest.files)
+        problems = [f"{file!a}: listed {number} times" for file, number in counts.items() if number > 1]
         present = self._entries.keys() - {MANIFEST}
-        problems += [f"{file!a}: listed, and not in the pack" for file in sorted(set(listed) - present)]
-        problems += [f"{file!a}: in the pack, and not listed" for file in sorted(present - set(listed))]
+        problems += [f"{file!a}: listed, and not in the pack" for file in sorted(set(counts) - present)]
+        problems += [f"{file!a}: in the pack, and not listed" for file in sorted(present - set(counts))]
         refuse_pack(self.name, problems)
         return manifest
 
@@ -159,14 +158,14 @@ def _archive_problems(entries: list[zipfile.ZipInfo], size: int, limits: PackLim
     if len(entries) > limits.files + 1:
         yield f"{len(entries):,} files; a submission has at most {limits.files:,}"
         return
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     for entry in entries:
         reason = _name_problem(entry) or _kind_problem(entry) or _size_problem(entry, limits)
         folded = unicodedata.normalize("NFKC", entry.filename.rstrip("/")).casefold()
-        if not reason and folded in seen:
-            same = seen[folded] == entry.filename
-            reason = "appears twice" if same else f"differs from {seen[folded]!a} only in case or Unicode form"
-        seen[folded] = entry.filename
+        if not reason and folded in names:
+            same_name = names[folded] == entry.filename
+            reason = "appears twice" if same_name else f"differs from {names[folded]!a} only in case or Unicode form"
+        names[folded] = entry.filename
         if reason:
             yield f"{entry.orig_filename!a}: {reason}"
     total = sum(entry.file_size for entry in entries)

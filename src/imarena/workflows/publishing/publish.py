@@ -171,11 +171,11 @@ class _Publication:
             )
 
     def write_outputs(self) -> None:
-        known = self.entries.index_of
+        index_of = self.entries.index_of
         with self._table("output", {"picture": "image", "dataset": "text", "key": "text"}) as table:
             for output in self.workspace.store.records(Output):
                 item = self.redaction.items.get(output.item_id)
-                if item is None or output.output_id not in known:
+                if item is None or output.output_id not in index_of:
                     continue
                 published, picture = self.redaction.output(output)
                 table.add(published, {"picture": picture, "dataset": item.dataset, "key": item.key})
@@ -223,9 +223,9 @@ class _Publication:
         return {kind: count for kind, count in self.counts.items() if count}
 
     def _items(self) -> Iterator[Item]:
-        known = frozenset(self.entries.item_id)
+        item_ids = frozenset(self.entries.item_id)
         where = {"dataset": list(self.settings.datasets)} if self.settings.datasets else {}
-        return (item for item in self.workspace.store.records(Item, **where) if item.item_id in known)
+        return (item for item in self.workspace.store.records(Item, **where) if item.item_id in item_ids)
 
     def _names(self, verdict: Judgment | Vote) -> bool:
         """Return whether the verdict's item and outputs are published."""
@@ -268,8 +268,8 @@ def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
         lengths = {"instruction": len(item.turns), **{role: len(getattr(item, name)) for role, name in _ROLES.items()}}
         most |= Counter(lengths)
         of_turns = of_turns or any(turn.references or turn.masks for turn in item.turns)
-    texts: dict[str, ExtraColumn] = {_numbered("instruction", n): "text" for n in range(most["instruction"])}
-    images: dict[str, ExtraColumn] = {_numbered(role, n): "image" for role in _ROLES for n in range(most[role])}
+    texts: dict[str, ExtraColumn] = {_numbered_column("instruction", n): "text" for n in range(most["instruction"])}
+    images: dict[str, ExtraColumn] = {_numbered_column(role, n): "image" for role in _ROLES for n in range(most[role])}
     last: dict[str, ExtraColumn] = {"turn_images": "images"} if of_turns else {}
     return {**texts, **images, **last}
 
@@ -277,27 +277,27 @@ def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
 def _item_cells(item: Item, pictures: list[bytes]) -> dict[str, str | bytes | list[bytes] | None]:
     """Return the extra columns of an item. `pictures` are in the order of `item_images`; empty if they are left out."""
     cells: dict[str, str | bytes | list[bytes] | None] = {
-        _numbered("instruction", n): turn.instruction for n, turn in enumerate(item.turns)
+        _numbered_column("instruction", n): turn.instruction for n, turn in enumerate(item.turns)
     }
     at = 0
     for role, name in _ROLES.items():
         for n in range(len(getattr(item, name)) if pictures else 0):
-            cells[_numbered(role, n)] = pictures[at]
+            cells[_numbered_column(role, n)] = pictures[at]
             at += 1
     if pictures[at:]:
         cells["turn_images"] = pictures[at:]
     return cells
 
 
-def _numbered(role: str, number: int) -> str:
+def _numbered_column(role: str, number: int) -> str:
     return role if number == 0 else f"{role}_{number + 1}"
 
 
-def _check_datasets(workspace: Workspace, wanted: tuple[str, ...]) -> None:
-    known = [name for (name,) in workspace.store.count(Item, "dataset")]
-    for name in wanted:
-        if name not in known:
-            raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, known))
+def _check_datasets(workspace: Workspace, names: tuple[str, ...]) -> None:
+    datasets = [name for (name,) in workspace.store.count(Item, "dataset")]
+    for name in names:
+        if name not in datasets:
+            raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, datasets))
 
 
 def _why_kept(folder: Path, force: bool) -> str:

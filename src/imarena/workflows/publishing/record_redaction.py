@@ -167,8 +167,8 @@ class RecordRedaction:
         if published.content_id != item.content_id and not reason:
             provenance = {CONTENT_ID: item.content_id, **published.provenance}
             published = published.model_copy(update={"provenance": provenance})
-        known = PublishedItem(published.item_id, published.dataset, published.key, licence, bool(item.licence))
-        self.items[item.item_id] = known
+        entry = PublishedItem(published.item_id, published.dataset, published.key, licence, bool(item.licence))
+        self.items[item.item_id] = entry
         self.usable_items += not published.absent
         return published, pictures
 

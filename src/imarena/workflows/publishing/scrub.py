@@ -76,8 +76,8 @@ class Scrubber:
         """Return whether a text from a file certainly holds a path, a private address or a key. Looser patterns are for
         fields only: the bytes of a thumbnail may look like anything.
         """
-        named = any(folder in text for folder in self._folders) or _SURE_PATHS.search(text)
-        return bool(named) or _URLS.sub(lambda match: _public_url(match[0]), without_keys(text)) != text
+        has_path = any(folder in text for folder in self._folders) or _SURE_PATHS.search(text)
+        return bool(has_path) or _URLS.sub(lambda match: _public_url(match[0]), without_keys(text)) != text
 
     def _without_local(self, text: str) -> str:
         if _WHOLE_PATH.fullmatch(text) and len(text) > 1:

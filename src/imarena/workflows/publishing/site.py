@@ -121,11 +121,11 @@ class _SiteMaker:
             except UserError as error:  # fewer than two models, or no decisions: there is no such board
                 first = first or error
                 continue
-            same = next((i for i, (earlier, _) in enumerate(boards) if earlier.same_as(board)), None)
-            if same is None:
+            index = next((i for i, (earlier, _) in enumerate(boards) if earlier.same_as(board)), None)
+            if index is None:
                 boards.append((replace(board, title=title), query))
-            elif not boards[same][0].title:  # the first board, with the name that it has in a report
-                boards[same] = replace(boards[same][0], title=title), boards[same][1]
+            elif not boards[index][0].title:  # the first board, with the name that it has in a report
+                boards[index] = replace(boards[index][0], title=title), boards[index][1]
         if not boards and first is not None:
             raise UserError(f"There is no board to show yet. {first.args[0]}", hint=first.hint)
         return [(replace(board, title=board.title or describe_source(board.chosen)), query) for board, query in boards]
@@ -135,16 +135,16 @@ class _SiteMaker:
         columns = [board.battles for board, _ in boards]
         images = SiteImages(folder, self.redaction, self.settings.image_px)
         images.read(self.workspace, self.entries, columns, self.progress)
-        shown = [self._board(number, board) for number, (board, _) in enumerate(boards)]
-        groups = {number: list(self._groups(shown[number], query)) for number, (_, query) in enumerate(boards)}
-        models = sorted({name for board in shown for name in board.models})
+        site_boards = [self._board(number, board) for number, (board, _) in enumerate(boards)]
+        groups = {number: list(self._groups(site_boards[number], query)) for number, (_, query) in enumerate(boards)}
+        models = sorted({name for board in site_boards for name in board.models})
         pages = {name: self._file("models", name) for name in models}
         battles = SiteBattles(self.entries, columns, [self.names[name] for name in self.entries.editor.names], images)
         battles.write(folder, models)
-        summaries = [self._model(name, pages[name], shown, images) for name in models]
+        summaries = [self._model(name, pages[name], site_boards, images) for name in models]
         site = Site(
             title=self.redaction.scrub.name(self.settings.title or self.workspace.settings.name or "Leaderboard"),
-            boards=shown,
+            boards=site_boards,
             groups=groups,
             models=summaries,
             facts=f"{counted(len(images.items), 'item')}, {counted(len(models), 'model')}, "
@@ -164,7 +164,7 @@ class _SiteMaker:
     def _board(self, number: int, board: Board) -> SiteBoard:
         title = self.redaction.scrub.text(board.title)
         file = "index.html" if number == 0 else self._file("boards", title)
-        return SiteBoard(file, title, self._published(with_samples(board)), self._duels(board.battles), "", number)
+        return SiteBoard(file, title, self._public_ranking(with_samples(board)), self._duels(board.battles), "", number)
 
     def _groups(self, whole: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
         for by in self.settings.by:
@@ -173,7 +173,7 @@ class _SiteMaker:
             except UserError:  # no item has this label
                 continue
             for board in groups if len(groups) > 1 else ():
-                ranking = self._published(with_samples(board))
+                ranking = self._public_ranking(with_samples(board))
                 if len(ranking.models) < 2:
                     continue
                 scope = ", ".join(f"{name}: {value}" for name, value in ranking.scope.items())
@@ -188,10 +188,10 @@ class _SiteMaker:
             duels[right, left] = WinCounts(counts.losses, counts.wins, ties)
         return duels
 
-    def _published(self, ranking: Ranking) -> Ranking:
+    def _public_ranking(self, ranking: Ranking) -> Ranking:
         """Return the same ranking with names and texts in published form."""
         update: dict[str, Any] = {
-            "models": tuple(one.model_copy(update={"model": self._text(one.model)}) for one in ranking.models),
+            "models": tuple(row.model_copy(update={"model": self._text(row.model)}) for row in ranking.models),
             "settings": self._json({name: value for name, value in ranking.settings.items() if name != "beside"}),
             "details": self._json(ranking.details),
             "excluded": self._json(ranking.excluded),
@@ -216,9 +216,9 @@ class _SiteMaker:
     # ------------------------------------------------------------------ models
 
     def _model(self, name: str, file: str, boards: list[SiteBoard], images: SiteImages) -> ModelPage:
-        original = next(known for known, published in self.names.items() if published == name)
+        original = next(private_name for private_name, published in self.names.items() if published == name)
         results = model_results(self.leaderboards, original, BattleFilters(source="auto"))
-        places = [(board, board.place(one)) for board in boards for one in board.ranking.models if one.model == name]
+        places = [(board, board.place(row)) for board in boards for row in board.ranking.models if row.model == name]
         opponents = [
             (self.names[duel.right], WinCounts(duel.wins, duel.losses, duel.ties + duel.both_bad))
             for duel in results.opponents
@@ -234,7 +234,7 @@ class _SiteMaker:
                 )  # fmt: skip
         return ModelPage(
             file, name, boards[0], places, opponents, Table(GROUP_COLUMNS, tuple(rows)),
-            [images.example(one) for one in results.best], [images.example(one) for one in results.worst],
+            [images.example(result) for result in results.best], [images.example(result) for result in results.worst],
         )  # fmt: skip
 
     # ------------------------------------------------------------------ helpers

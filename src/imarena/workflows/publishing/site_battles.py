@@ -47,18 +47,18 @@ class SiteBattles:
         index = {name: number for number, name in enumerate(models)}
         for number in range(self.parts):
             items: list[dict[str, Any]] = []
-            known: dict[tuple[Any, ...], int] = {}
+            item_index: dict[tuple[Any, ...], int] = {}
             battles = []
             for row in range(number * _PART, min((number + 1) * _PART, len(self.pairs))):
                 left, right = self.pairs[row].tolist()
-                asked = self._asked(left, right)
-                unit = (*self._unit(left), asked)
-                if unit not in known:
-                    known[unit] = len(items)
-                    items.append(self._item(left, *asked))
+                edit = self._edit_of(left, right)
+                unit = (*self._unit(left), edit)
+                if unit not in item_index:
+                    item_index[unit] = len(items)
+                    items.append(self._item(left, *edit))
                 sides = [self.editors[self.entries.editor.of[side]] for side in (left, right)]
                 images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
-                battles.append([known[unit], *(index[name] for name in sides), *images, self.verdicts[row]])
+                battles.append([item_index[unit], *(index[name] for name in sides), *images, self.verdicts[row]])
             write_site_part(folder, number, items, battles)
 
     def labels(self) -> Mapping[str, Sequence[str]]:
@@ -69,24 +69,24 @@ class SiteBattles:
         entries = self.entries
         return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
 
-    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
+    def _edit_of(self, left: int, right: int) -> tuple[str, tuple[SiteInput, ...]]:
         item_id = self.entries.item_id[self.entries.item[left]]
         return self.images.asked(item_id, self.entries.id_of(left), self.entries.id_of(right))
 
     def _item(self, output: int, instruction: str, inputs: tuple[SiteInput, ...]) -> dict[str, Any]:
         item_id, turn, _ = self._unit(output)
-        shown = self.images.items[item_id]
+        entry = self.images.items[item_id]
         mode = self.images.published[self.entries.id_of(output)].mode
-        labels = {name: printable(value) for name in LABELS if (value := getattr(shown.item, name))}
+        labels = {name: printable(value) for name in LABELS if (value := getattr(entry.item, name))}
         for name, value in labels.items():
             self._shown[name].add(value)
         return {
-            "key": printable(shown.item.key),
+            "key": printable(entry.item.key),
             "instruction": printable(" ".join(instruction.split())),
             "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
             "labels": labels,
-            "credit": printable(shown.credit),
-            "inputs": [[one.caption, _image(one.image)] for one in inputs],
+            "credit": printable(entry.credit),
+            "inputs": [[source.caption, _image(source.image)] for source in inputs],
         }
 
 

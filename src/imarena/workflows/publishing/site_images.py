@@ -63,13 +63,13 @@ class SiteImages:
         multi_turn = workspace.store.records(Output, mode=Mode.MULTI_TURN.value)
         self.chains = {output.output_id: output for output in multi_turn if output.item_id in items}
         added = outputs
-        while added := {self.chains[one].parent_id or "" for one in added & self.chains.keys()} & self.chains.keys():
+        while added := {self.chains[key].parent_id or "" for key in added & self.chains.keys()} & self.chains.keys():
             outputs = outputs | added
         for item in workspace.store.records(Item):
             if item.item_id in items:
                 published, pictures = self.redaction.item(item)
-                named = (image.sha256 for image in item_images(published))
-                images = {name: self._write(data) for name, data in zip(named, pictures, strict=True)}
+                hashes = (image.sha256 for image in item_images(published))
+                images = {name: self._write(data) for name, data in zip(hashes, pictures, strict=True)}
                 withheld = (len(item.sources), len(item.references)) if not pictures else (0, 0)
                 self.items[item.item_id] = SiteItem(published, images, withheld, _credit(published))
                 progress("items", len(self.items), len(items))
@@ -83,22 +83,22 @@ class SiteImages:
     def asked(self, item_id: str, left_id: str, right_id: str | None = None) -> tuple[str, tuple[SiteInput, ...]]:
         """Return the instruction and the input images of an output or a battle, as judges and raters see them."""
         item = self.items[item_id]
-        sides = [self.chains.get(one, self.published[one]) for one in (left_id, right_id) if one is not None]
-        asked = asked_edit(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
+        sides = [self.chains.get(key, self.published[key]) for key in (left_id, right_id) if key is not None]
+        edit = asked_edit(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
         absent = [(None,) * number for number in item.withheld]
-        references = _captioned("reference", [item.images[image.sha256] for image in asked.references] or absent[1])
-        if asked.before is not None:
-            return asked.instruction, (SiteInput("earlier turn", self.outputs.get(asked.before)), *references)
-        sources = [item.images[image.sha256] for image in asked.sources] or absent[0]
-        return asked.instruction, (*_captioned("source", sources), *references)
+        references = _site_inputs("reference", [item.images[image.sha256] for image in edit.references] or absent[1])
+        if edit.before is not None:
+            return edit.instruction, (SiteInput("earlier turn", self.outputs.get(edit.before)), *references)
+        sources = [item.images[image.sha256] for image in edit.sources] or absent[0]
+        return edit.instruction, (*_site_inputs("source", sources), *references)
 
-    def example(self, one: ResultExample) -> SiteExample:
+    def example(self, example: ResultExample) -> SiteExample:
         """Return an example for a model page."""
-        item, counts = self.items[one.item_id], one.counts
+        item, counts = self.items[example.item_id], example.counts
         return SiteExample(
             item.item.key,
-            *self.asked(one.item_id, one.output_id),
-            self.outputs[one.output_id],
+            *self.asked(example.item_id, example.output_id),
+            self.outputs[example.output_id],
             WinCounts(counts.wins, counts.losses, counts.ties + counts.both_bad),
             item.credit,
         )
@@ -116,7 +116,7 @@ class SiteImages:
         return self._written[name]
 
 
-def _captioned(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput, ...]:
+def _site_inputs(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput, ...]:
     if len(images) == 1:
         return (SiteInput(name, images[0]),)
     return tuple(SiteInput(f"{name} {number}", image) for number, image in enumerate(images, 1))
@@ -124,5 +124,5 @@ def _captioned(name: str, images: Sequence[SiteImage | None]) -> tuple[SiteInput
 
 def _credit(item: Item) -> str:
     """Return licence and author, if the item states them."""
-    named = [f"{name.replace('_', ' ')}: {item.provenance[name]}" for name in _CREDITS if item.provenance.get(name)]
-    return "; ".join([*([f"licence: {item.licence}"] if item.licence else []), *named])
+    parts = [f"{name.replace('_', ' ')}: {item.provenance[name]}" for name in _CREDITS if item.provenance.get(name)]
+    return "; ".join([*([f"licence: {item.licence}"] if item.licence else []), *parts])

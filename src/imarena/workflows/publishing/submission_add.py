@@ -84,7 +84,7 @@ def _slot(packed: PackedFile) -> _OutputSlot:
 def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping[_OutputSlot, ExpectedOutput]) -> None:
     """Check that every file answers one unchanged item of this workspace, once, and that no earlier turn is missing."""
     problems: list[str] = []
-    seen: set[_OutputSlot] = set()
+    filled: set[_OutputSlot] = set()
     for packed in manifest.files:
         slot = _slot(packed)
         output = expected.get(slot)
@@ -93,13 +93,13 @@ def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping
             problems.append(f"{where}: no item of this workspace asks for it")
         elif packed.content_id not in (output.item.content_id, original_content_id(output.item)):
             problems.append(f"{where}: the item has other images or instructions here")
-        elif slot in seen:
+        elif slot in filled:
             problems.append(f"{where}: there is another file for it")
-        seen.add(slot)
+        filled.add(slot)
     problems += [
         f"{packed.file!a}: the turn before is not in the pack"
         for packed in manifest.files
-        if packed.mode is Mode.MULTI_TURN and packed.turn and (*_slot(packed)[:3], packed.turn - 1) not in seen
+        if packed.mode is Mode.MULTI_TURN and packed.turn and (*_slot(packed)[:3], packed.turn - 1) not in filled
     ]
     refuse_pack(pack.name, problems)
 
@@ -166,10 +166,10 @@ def _check_editor(workspace: Workspace, editor: str, outputs: list[Output]) -> s
     """Return the ids of outputs that are already stored. Raises if the editor has any other output."""
     advice = "Give the submission another name with --as NAME."
     key = lookalike_key(editor)
-    for (known,) in workspace.store.count(Output, "editor"):
-        if known is not None and known != editor and lookalike_key(known) == key:
+    for (stored,) in workspace.store.count(Output, "editor"):
+        if stored is not None and stored != editor and lookalike_key(stored) == key:
             raise UserError(
-                f"The workspace has an editor {known!r}, whose name looks like {editor!a}; nothing was stored.",
+                f"The workspace has an editor {stored!r}, whose name looks like {editor!a}; nothing was stored.",
                 hint=advice,
             )
     statuses = {row["id"]: row["status"] for row in workspace.store.rows(Output, editor=editor)}
@@ -193,8 +193,8 @@ def _store(
     origin = outputs[0].origin
     settings |= {"editor": editor, "submitted_as": manifest.editor, "pack_sha256": origin.file_sha256 if origin else ""}
     with record_run(workspace, "submission", settings) as run:
-        wanted = {output.origin.row: output for output in outputs if output.origin}
-        for file, output in wanted.items():
+        output_of = {output.origin.row: output for output in outputs if output.origin}
+        for file, output in output_of.items():
             image = intake.keep(pack.read(file), name=file)
             if image != output.image:
                 raise UserError(f"{pack.name} changed while it was read.", hint="Run the same command again.")

@@ -48,6 +48,8 @@ class SubmissionCheck:
     extra: tuple[WrongFile, ...]
     broken: tuple[WrongFile, ...]
     wrong_size: tuple[WrongFile, ...]
+    datasets: tuple[str, ...] = ()
+    """Data sets that have items with the same key, so that each output is expected in a folder of its data set."""
 
     @property
     def clean(self) -> bool:
@@ -61,7 +63,7 @@ class SubmissionCheck:
         usable = len(self.files)
         return {
             "folder": self.folder, "clean": self.clean, "expected": self.expected, "usable": usable, "counts": counts,
-            "missing": list(self.missing), **groups,
+            "missing": list(self.missing), **groups, "datasets_with_same_keys": list(self.datasets),
         }  # fmt: skip
 
 
@@ -83,8 +85,13 @@ def benchmark_items(workspace: Workspace | None, published: Path | None) -> list
 def all_expected(items: Iterable[Item]) -> list[ExpectedOutput]:
     """Return every output that a benchmark requires."""
     items = list(items)
+    return list(expected_outputs(items, _shared_keys(items)))
+
+
+def _shared_keys(items: Iterable[Item]) -> set[str]:
+    """Return the keys that items of several data sets have."""
     numbers = Counter(key for key, _ in {(item.key, item.dataset) for item in items})
-    return list(expected_outputs(items, {key for key, number in numbers.items() if number > 1}))
+    return {key for key, number in numbers.items() if number > 1}
 
 
 def check_submission(
@@ -100,13 +107,13 @@ def check_submission(
     modes = {output.mode for output, path in paths if path is not None}
     if not modes.intersection(_LONG_MODES):
         modes.add(Mode.MULTI_TURN)
-    asked = [(output, path) for output, path in paths if output.mode in {*modes, Mode.SINGLE}]
+    expected = [(output, path) for output, path in paths if output.mode in {*modes, Mode.SINGLE}]
     good: list[SubmittedFile] = []
     broken: list[WrongFile] = []
     wrong_size: list[WrongFile] = []
-    for done, (output, path) in enumerate(asked):
+    for done, (output, path) in enumerate(expected):
         if progress and done % 50 == 0:
-            progress("files", done, len(asked))
+            progress("files", done, len(expected))
         if path is None:
             continue
         name = path.relative_to(root).as_posix()
@@ -119,9 +126,13 @@ def check_submission(
         reason = "" if any_size else wrong_size_reason(output.item, image)
         if reason:
             wrong_size.append(WrongFile(name, reason))
-    missing = tuple(output.file for output, path in asked if path is None)
+    missing = tuple(output.file for output, path in expected if path is None)
     extra = tuple(_extra(root, {path for _, path in paths if path is not None}, missing, _withheld(editor, items)))
-    return SubmissionCheck(str(folder), len(asked), tuple(good), missing, extra, tuple(broken), tuple(wrong_size))
+    shared = _shared_keys(items)
+    datasets = tuple(sorted({item.dataset for item in items if item.key in shared}))
+    return SubmissionCheck(
+        str(folder), len(expected), tuple(good), missing, extra, tuple(broken), tuple(wrong_size), datasets
+    )
 
 
 def wrong_size_reason(item: Item, image: ImageRef) -> str:
@@ -144,7 +155,7 @@ def _withheld(editor: FolderEditor, items: list[Item]) -> set[Path]:
 
 def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[Path]) -> Iterator[WrongFile]:
     """Yield files that are not outputs. If a name matches a missing one except for case or Unicode form, say so."""
-    near = {_folded(name): name for name in missing}
+    near = {_fold(name): name for name in missing}
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -152,7 +163,7 @@ def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[
             if name.startswith(".") or name.casefold() in _SKIPPED or path in used:
                 continue
             relative = path.relative_to(root).as_posix()
-            match = near.get(_folded(relative))
+            match = near.get(_fold(relative))
             if path.is_symlink():
                 reason = "a link"
             elif path.stat().st_size > MAX_IMAGE_BYTES:
@@ -166,6 +177,6 @@ def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[
             yield WrongFile(relative, reason)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return a file name without its suffix, folded so that names that some file systems equate are equal."""
     return unicodedata.normalize("NFKC", name.rsplit(".", 1)[0]).casefold()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex
+from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex, validation_problem
 from imarena.core.records import Mode, now
 from imarena.images import SUFFIXES, read_image_file
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest, check_editor_name
@@ -53,15 +53,14 @@ def make_submission(
         raise UserError(
             f"{check.folder} has no output of any item.", hint="`imarena submission check` lists the names."
         )
-    packed = [_packed(number, submitted) for number, submitted in enumerate(files, 1)]
+    packed = [_manifest_entry(number, submitted) for number, submitted in enumerate(files, 1)]
     try:
         manifest = PackManifest(
             editor=editor, editor_version=version, seed=seed, made_at=now(), software=f"imarena {VERSION}",
             files=tuple(packed), missing=check.expected - len(files),
         )  # fmt: skip
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UserError(f"{first['loc'][0]}: {str(first['msg']).removeprefix('Value error, ')}.") from error
+        raise UserError(f"{validation_problem(error).text}.") from error
     part = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")
     try:
         with part.open("xb") as stream:
@@ -103,7 +102,7 @@ def _in_order(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
     return [file for file in files if whole(file)]
 
 
-def _packed(number: int, submitted: SubmittedFile) -> PackedFile:
+def _manifest_entry(number: int, submitted: SubmittedFile) -> PackedFile:
     """Return the manifest entry of a file. Its name in the pack is a number, because keys may contain anything."""
     item, image = submitted.expected.item, submitted.image
     return PackedFile(

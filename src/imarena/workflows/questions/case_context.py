@@ -28,7 +28,7 @@ def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], pare
             replace(case, plan=object_plan(case.item), chain=_chain(case.item, case.left, parents)) for case in extended
         ]
     if judge.traits.evidence:
-        stored = _stored(workspace, judge.traits.evidence)
+        stored = _stored_evidence(workspace, judge.traits.evidence)
         extended = [replace(case, evidence=_about(case, parents, stored)) for case in extended]
     return extended
 
@@ -50,13 +50,13 @@ def planned_edit(workspace: Workspace, judge: Judge, case: Case, load: ImageLoad
     if case.left.image is not None:
         hashes.add(case.left.image.sha256)
     kinds = list(judge.traits.measures)
-    known = (
+    evidence = (
         workspace.store.records(Evidence, image_sha256=sorted(hashes), kind=kinds, status=Status.OK.value)
         if kinds
         else ()
     )
     chain = tuple(load(image) for image in case.chain)
-    return PlannedEdit(case.plan, case.left.turn, case.left.mode, chain, tuple(known))
+    return PlannedEdit(case.plan, case.left.turn, case.left.mode, chain, tuple(evidence))
 
 
 def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[ImageRef, ...]:
@@ -76,7 +76,7 @@ def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[Imag
     return (*base, *reversed(before))
 
 
-def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
+def _stored_evidence(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
     """Return all ok evidence of these kinds by image, oldest first."""
     by_image: dict[str, list[Evidence]] = {}
     for evidence in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
@@ -86,12 +86,12 @@ def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evid
 
 def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Evidence]]) -> tuple[Evidence, ...]:
     """Return the stored evidence about a case's images: the newest for each image, kind and tool."""
-    shown = dict.fromkeys(image.sha256 for image in images_of(case, parents))
+    hashes = dict.fromkeys(image.sha256 for image in images_of(case, parents))
     instruction = asked_edit(case.item, case.left, case.right, parents).instruction
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}
-    for sha256 in shown:
+    for sha256 in hashes:
         for evidence in stored.get(sha256, ()):
-            compared = evidence.against_sha256 is None or evidence.against_sha256 in shown
+            compared = evidence.against_sha256 is None or evidence.against_sha256 in hashes
             if compared and evidence.params.get(INSTRUCTION) in (None, instruction):
                 newest[sha256, evidence.against_sha256, evidence.kind, evidence.tool] = evidence
     return tuple(newest.values())

@@ -8,6 +8,8 @@ from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, asked_edit, people_battles
 
+_LISTED, _SHOWN = 20, 5
+"""Maximum number of names to list, and how many are shown of more."""
 TurnSlot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
 
@@ -65,9 +67,9 @@ def load_outputs(
     """
     items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     if editors:
-        known = {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]}
-        editors = split_names(editors, known)
-        _check("editor", editors, known)
+        all_editors = {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]}
+        editors = split_names(editors, all_editors)
+        _check("editor", editors, all_editors)
     slots: dict[TurnSlot, list[Output]] = {}
     parents: dict[str, Output] = {}
     hidden = 0
@@ -116,18 +118,28 @@ def check_names(
             _check(kind, chosen, {str(key[0]) for key in workspace.store.count(Item, column) if key[0]})
 
 
-def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
+def _check(kind: str, chosen: Sequence[str], names: set[str]) -> None:
     for name in chosen:
-        if name not in known:
-            hint = suggestion(name, known, f"The workspace has: {', '.join(sorted(known)[:40]) or 'none'}.")
-            raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
+        if name not in names:
+            raise UnknownName(
+                f"There is no {kind} called '{name}'.", hint=suggestion(name, names, _listed(kind, names))
+            )
+
+
+def _listed(kind: str, names: set[str]) -> str:
+    """The names that a workspace has, or how many and which command lists them."""
+    if len(names) <= _LISTED:
+        return f"The workspace has: {', '.join(sorted(names)) or 'none'}."
+    lists = {"key": "`imarena status --items` lists them", "data set": "`imarena dataset list` lists them"}
+    some = ", ".join(sorted(names)[:_SHOWN])
+    return f"The workspace has {len(names):,} {kind}s: {lists.get(kind, f'{some}, ...')}."
 
 
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
     """Return the sources, references and outputs that a judge sees."""
     outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    asked = asked_edit(case.item, case.left, case.right, parents)
-    return [*asked.sources, *asked.references, *outputs]
+    edit = asked_edit(case.item, case.left, case.right, parents)
+    return [*edit.sources, *edit.references, *outputs]
 
 
 def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:

@@ -46,21 +46,21 @@ def estimate(
 
 
 def size_of(
-    wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None
+    wired: WiredJudge, case: Case, parents: dict[str, Output], earlier: EarlierAnswers | None = None
 ) -> judges.Size:
-    """Return the size of one case's questions not `held`: words by their length, images by their prepared size."""
+    """Return the size of one case's questions not in `earlier`: words by their length, images by prepared size."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
         return judges.Size(500, sum(judges.picture_tokens(wired, image) for image in images.values()), len(images))
-    known = held.texts if held else {}
-    asked = [
-        prompts[name] for number in range(passes) for name in prompts if judges.pass_name(name, number) not in known
+    answered = earlier.texts if earlier else {}
+    new_prompts = [
+        prompts[name] for number in range(passes) for name in prompts if judges.pass_name(name, number) not in answered
     ]
     size = judges.question_size(
-        asked, placeholder_exhibit(case, parents), lambda part: judges.picture_tokens(wired, images[part])
+        new_prompts, placeholder_exhibit(case, parents), lambda part: judges.picture_tokens(wired, images[part])
     )
-    return replace(size, questions=len(asked))
+    return replace(size, questions=len(new_prompts))
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
@@ -100,7 +100,7 @@ def read_compute_time(workspace: Workspace, judge: Judge) -> judges.ComputeTime:
 
 def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tuple[int, float]]]:
     """Return the first questions of the last runs: how many new images each had, and its seconds."""
-    seen: dict[str | None, set[str]] = {}
+    images_of_run: dict[str | None, set[str]] = {}
     runs: dict[str | None, list[tuple[int, float]]] = {}
     for row in workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value):
         run = row["run_id"]
@@ -108,6 +108,6 @@ def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tupl
             continue
         if run not in runs and len(runs) == RUNS:
             del runs[next(iter(runs))]
-        looks = judges.count_new((row["left_id"], row["right_id"]), seen.setdefault(run, set()))
+        looks = judges.count_new((row["left_id"], row["right_id"]), images_of_run.setdefault(run, set()))
         runs.setdefault(run, []).append((looks, json.loads(row["body"])["usage"]["latency_s"]))
     return runs

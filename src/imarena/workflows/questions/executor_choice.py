@@ -8,9 +8,9 @@ from imarena.workflows.questions.loop import Terms
 from imarena.workflows.wiring import WiredJudge
 
 
-def computes(*asked: Judge | Editor) -> bool:
+def computes(*parties: Judge | Editor) -> bool:
     """Return whether all answers are computed locally, instead of waiting for an endpoint, a program or a file."""
-    return bool(asked) and all(each.traits.cpu_bound for each in asked)
+    return bool(parties) and all(each.traits.cpu_bound for each in parties)
 
 
 def executor_for(settings: Settings, option: str, staying: str | None, model: str | None = None) -> ExecutorKind:

@@ -122,18 +122,18 @@ def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode
 
     The first that exists: the data set's own, the newest stored one by a model, the built-in reader's.
     """
-    return _chosen(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
+    return _objects(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
 
 
 def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
     """Same as `expected_objects`, for many places: the store is read once."""
-    known = _by_models(workspace)
+    by_models = _by_models(workspace)
     lists: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
 
     def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
         slot = (item.item_id, turn, mode)
         if slot not in lists:
-            lists[slot] = _chosen(item, turn, mode, known.get)
+            lists[slot] = _objects(item, turn, mode, by_models.get)
         return lists[slot]
 
     return look
@@ -141,16 +141,16 @@ def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[
 
 def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]:
     lists = stored_object_lists(workspace, status=Status.OK.value, **where)
-    return {listed.subject: listed.objects for listed in lists if listed.lister != OFFLINE}
+    return {entry.subject: entry.objects for entry in lists if entry.lister != OFFLINE}
 
 
-def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
+def _objects(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
     stated = item.provenance.get(KIND)
     if isinstance(stated, list):
         return tuple(name for name in stated if isinstance(name, str))[:MOST]
     question = objects_question(item, turn, mode)
-    listed = by_models(question.subject)
-    return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
+    objects = by_models(question.subject)
+    return objects if objects is not None else tuple(str(each) for each in offline_objects(question.instruction))
 
 
 @dataclass(frozen=True)

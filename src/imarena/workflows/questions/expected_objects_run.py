@@ -57,7 +57,7 @@ def plan_objects(
     subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
-    past = _stored(workspace, wired.judge)
+    past = _past_attempts(workspace, wired.judge)
     asks = [
         ObjectsQuestion(question, past.attempts.get(key, 0))
         for key, question in subjects.items()
@@ -73,13 +73,13 @@ def plan_objects(
     return ObjectsJob(wired, asks, took, before, terms)
 
 
-def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
+def _past_attempts(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
     """Return what this lister was asked before."""
-    wanted = identity_of(lister)
+    identity = identity_of(lister)
     return past_attempts(
-        (listed.subject, listed.attempt, listed.status is Status.OK)
-        for listed in stored_object_lists(workspace, tool=lister.name, **where)
-        if listed.identity == wanted
+        (entry.subject, entry.attempt, entry.status is Status.OK)
+        for entry in stored_object_lists(workspace, tool=lister.name, **where)
+        if entry.identity == identity
     )
 
 
@@ -111,7 +111,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
         return work_of(lister, ask.question.subject)
 
     def stored(asks: Sequence[ObjectsQuestion]) -> PastAttempts:
-        return _stored(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
+        return _past_attempts(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
 
     shared, finish = shared_attempts(workspace.claims(), key, lambda ask: (ask.question.subject, ask.attempt), stored)
     run = JudgeRun(

@@ -25,14 +25,14 @@ class ImageLoader:
 
     def __call__(self, image: ImageRef) -> bytes:
         """Return the bytes or a stand-in for them. Raises `StoreError` if the image is no longer stored."""
-        held = None if self.held is None else self.held(image.sha256)
-        if held is None or not self._stored(image.sha256):
+        prepared = None if self.held is None else self.held(image.sha256)
+        if prepared is None or not self._is_stored(image.sha256):
             data = self._workspace.load(image)
             self._note(image.sha256)
             return data
-        return held
+        return prepared
 
-    def _stored(self, sha256: str) -> bool:
+    def _is_stored(self, sha256: str) -> bool:
         with self._lock:
             if sha256 in self._seen:
                 return True

@@ -60,19 +60,19 @@ class PlannedWork:
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Return the identity of a question: the judge, the words, the pixels in their order, the repeat."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    asked = asked_edit(case.item, case.left, case.right, parents)
+    edit = asked_edit(case.item, case.left, case.right, parents)
     return content_id(
-        "work" if asked.first_turn is None else TURNS_WORK,
+        "work" if edit.first_turn is None else TURNS_WORK,
         "judge",
         [judge.name, judge.version, judge.prompt_id, judge.prompt_version, judge.params],
         case.item.turn_content_id(case.left.turn),
         case.left.mode,
-        [image.sha256 for image in asked.sources],
-        [image.sha256 for image in asked.references],
+        [image.sha256 for image in edit.sources],
+        [image.sha256 for image in edit.references],
         first.image.sha256 if first and first.image else None,
         second.image.sha256 if second and second.image else None,
         case.repeat,
-        *([["from turn", asked.first_turn]] if asked.first_turn is not None else []),
+        *([["from turn", edit.first_turn]] if edit.first_turn is not None else []),
         *([list(case.expected_objects)] if case.expected_objects else []),
         *(
             [["plan", case.plan.model_dump(mode="json"), *(image.sha256 for image in case.chain)]]
@@ -87,22 +87,22 @@ def plan_cases(
     workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output] | None = None
 ) -> PlannedWork:
     """Plan the missing questions. Only a live `ok` counts as asked: failures are tried again."""
-    known = _known(workspace, judge)
+    stored = _stored_work(workspace, judge)
     fresh: dict[str, CaseWork] = {}
     copies: list[tuple[Case, str]] = []
     done_before, unfit = 0, Counter[str]()
     for case in cases:
         identity = work_id(judge, case, parents or {})
-        if (identity, *case_key(case)) in known.placed:
+        if (identity, *case_key(case)) in stored.placed:
             done_before += 1
-        elif identity in known.done:
-            copies.append((case, known.done[identity]))
+        elif identity in stored.done:
+            copies.append((case, stored.done[identity]))
         elif identity in fresh:
             fresh[identity].twins.append(case)
         elif reason := unfit_reason(judge, case, parents or {}):
             unfit[reason] += 1
         else:
-            fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
+            fresh[identity] = CaseWork(case, identity, stored.attempts.get(identity, 0))
     work = with_earlier_answers(workspace, judge, list(fresh.values()))
     return PlannedWork(work, copies, done_before, unfit)
 
@@ -125,10 +125,10 @@ def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork
         for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
             if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
                 newest[reply.work_id] = reply
-    return [replace(case_work, held=_held(partly_asked, newest.get(case_work.work_id))) for case_work in work]
+    return [replace(case_work, held=_earlier(partly_asked, newest.get(case_work.work_id))) for case_work in work]
 
 
-def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
+def _earlier(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
     texts = judge.usable(reply) if reply is not None else {}
     if reply is None or not texts:
         return None
@@ -152,37 +152,37 @@ def case_key(case: Case) -> tuple[str, str | None, str | None]:
     return case.left.output_id, case.right.output_id if case.right else None, order
 
 
-def _known(workspace: Workspace, judge: Judge) -> _Known:
-    known = _Known()
+def _stored_work(workspace: Workspace, judge: Judge) -> _Known:
+    stored = _Known()
     for answer in stored_answers(workspace, judge=judge.name):
         work = answer.key[0]
-        known.attempts[work] = max(known.attempts.get(work, 0), answer.attempt + 1)
+        stored.attempts[work] = max(stored.attempts.get(work, 0), answer.attempt + 1)
         if answer.answers:
-            known.done.setdefault(work, answer.judgment_id)
-            known.placed.add(answer.key)
-    return known
+            stored.done.setdefault(work, answer.judgment_id)
+            stored.placed.add(answer.key)
+    return stored
 
 
 def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
     """Return every question that this judge answered, with the live ok judgment."""
-    return _known(workspace, judge).done
+    return _stored_work(workspace, judge).done
 
 
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
     """Return the exhibit with a hash in place of each image: enough to count words and images."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    asked = asked_edit(case.item, case.left, case.right, parents)
+    edit = asked_edit(case.item, case.left, case.right, parents)
 
     def mark(output: Output | None) -> bytes:
         return output.image.sha256.encode() if output is not None and output.image is not None else b""
 
     return Exhibit(
-        instruction=asked.instruction,
+        instruction=edit.instruction,
         left=mark(first),
         right=mark(second) if case.right is not None else None,
-        sources=tuple(image.sha256.encode() for image in asked.sources),
-        references=tuple(image.sha256.encode() for image in asked.references),
-        task=asked.task,
+        sources=tuple(image.sha256.encode() for image in edit.sources),
+        references=tuple(image.sha256.encode() for image in edit.references),
+        task=edit.task,
         expected_objects=case.expected_objects,
     )
 

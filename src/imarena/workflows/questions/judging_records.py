@@ -82,11 +82,11 @@ def reply_of(work: CaseWork, verdict: Verdict, run_id: str) -> Reply | None:
         return None
     return Reply(
         work_id=work.work_id, attempt=work.attempt, raw=verdict.raw, usage=verdict.usage, model=_models(work, verdict),
-        run_id=run_id, answered=_answered(work, verdict),
+        run_id=run_id, answered=_attempt_of_answer(work, verdict),
     )  # fmt: skip
 
 
-def _answered(work: CaseWork, verdict: Verdict) -> dict[str, int]:
+def _attempt_of_answer(work: CaseWork, verdict: Verdict) -> dict[str, int]:
     """Return the answered questions, and the attempt that received each answer."""
     before = dict(work.held.attempts) if work.held else {}
     return before | dict.fromkeys(verdict.answered, work.attempt)

@@ -116,12 +116,12 @@ def _wire(
     command: str,
 ) -> list[tuple[WiredJudge, Terms]]:
     """Return the judges and how each is asked. Wrong arguments are reported before any output is read."""
-    asked = arguments or EndpointArguments()
-    wired = [wire_judge(workspace.settings, name, asked, budget) for name in judges]
+    given = arguments or EndpointArguments()
+    wired = [wire_judge(workspace.settings, name, given, budget) for name in judges]
     for judge in wired:
         check_judge_shape(judge, shape, command)
     return [
-        (judge, judge_terms(workspace.settings, judge, executor=asked.executor, concurrency=asked.concurrency))
+        (judge, judge_terms(workspace.settings, judge, executor=given.executor, concurrency=given.concurrency))
         for judge in wired
     ]
 
@@ -267,17 +267,17 @@ def plan_edival(
 
     `judges`: `edival`, or tables of the settings of that kind. `what`: which outputs, as for `plan_scores`.
     """
-    asked = arguments or EndpointArguments()
+    given = arguments or EndpointArguments()
     dimensions = EDIVAL_DIMENSIONS
-    if "dimension" in asked.options:
-        dimensions = tuple(one for one in EDIVAL_DIMENSIONS if one == asked.options["dimension"])
+    if "dimension" in given.options:
+        dimensions = tuple(name for name in EDIVAL_DIMENSIONS if name == given.options["dimension"])
         if not dimensions:
-            raise unknown_name("There is no dimension", str(asked.options["dimension"]), EDIVAL_DIMENSIONS)
+            raise unknown_name("There is no dimension", str(given.options["dimension"]), EDIVAL_DIMENSIONS)
     for name in judges or ():
         if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
             raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")
     jobs: list[JudgingJob] = []
     for dimension in dimensions:
-        options = {**asked.options, "dimension": dimension}
-        jobs += plan_scores(workspace, judges or ["edival"], replace(asked, options=options), budget, **what)
+        options = {**given.options, "dimension": dimension}
+        jobs += plan_scores(workspace, judges or ["edival"], replace(given, options=options), budget, **what)
     return jobs

@@ -44,8 +44,8 @@ def shared_attempts(
     """
 
     def asked_elsewhere(work: Sequence[W]) -> set[str]:
-        asked = stored(work).since(dict(map(planned, work)))
-        return {key(piece) for piece in work if planned(piece)[0] in asked}
+        new_attempts = stored(work).since(dict(map(planned, work)))
+        return {key(piece) for piece in work if planned(piece)[0] in new_attempts}
 
     def finish(work: Sequence[W], _: str) -> int:
         return len({planned(piece)[0] for piece in work} - stored(work).done)

@@ -70,11 +70,11 @@ def scan_pictures(
     tool = find_picture_tool(tool_name)
     terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
     past = _earlier(workspace, tool)
-    wanted = pictures_to_scan(workspace)
-    if not wanted:
+    images = pictures_to_scan(workspace)
+    if not images:
         raise UserError("There are no images to read.", hint="Import items or outputs, or run `imarena edit`.")
-    work = [sha256 for sha256 in wanted if sha256 not in past.done]
-    report = ScanReport(len(work), tool.name, done_before=len(wanted) - len(work))
+    work = [sha256 for sha256 in images if sha256 not in past.done]
+    report = ScanReport(len(work), tool.name, done_before=len(images) - len(work))
     noting: JsonDict = {"reader": tool.tool, "version": tool.version()}
     with record_run(workspace, "scan", noting) as ongoing:
         ongoing.plan(report.planned)
@@ -126,13 +126,13 @@ class LookAtPicture:
         from imarena.images import pixels
 
         try:
-            shown = pixels(data)
+            image = pixels(data)
         except ImarenaError as error:  # `verify` names the file
             return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
-        return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(shown))
+        return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(image))
 
 
-def _unanswered(_: object, error: Exception) -> PictureAnswer:
+def _failed_answer(_: object, error: Exception) -> PictureAnswer:
     if isinstance(error, ImarenaError):
         return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
     status = Status.API_ERROR if isinstance(error, WorkerDied) else Status.INVALID_IMAGE
@@ -173,6 +173,6 @@ def _questions(
         return {key(sha256) for sha256 in _earlier(workspace, tool, image_sha256=list(hashes)).since(planned)}
 
     return Questions(
-        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
+        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _failed_answer), _failed_answer, settle, write,
         shared=SharedWork(workspace.claims(), key, asked_elsewhere, elsewhere.append), stage="images read",
     )  # fmt: skip

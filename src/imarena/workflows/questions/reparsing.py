@@ -68,7 +68,7 @@ def reparse_replies(
         batch: list[Record] = []
         readers = ReplyReaders(workspace.settings, dict(options or {}))
         for number, judgment in enumerate(_readable(workspace, where, done)):
-            again = _again(workspace, judgment, readers, tally)
+            again = _read_again(workspace, judgment, readers, tally)
             if again is not None:
                 batch.append(again.model_copy(update={"run_id": ongoing.run_id}))
             if len(batch) >= PAGE:
@@ -87,10 +87,10 @@ class _Done:
     """What needs no parsing: replaced judgments, and failures of questions that another attempt answered."""
 
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
-        known = list(stored_answers(workspace, **where))
-        self.rows = len(known)
-        self.replaced = {answer.judgment_id for answer in known if answer.superseded}
-        self.answered = {answer.key for answer in known if answer.answers}
+        answers = list(stored_answers(workspace, **where))
+        self.rows = len(answers)
+        self.replaced = {answer.judgment_id for answer in answers if answer.superseded}
+        self.answered = {answer.key for answer in answers if answer.answers}
 
     def holds(self, judgment: Judgment) -> bool:
         if judgment.judgment_id in self.replaced:
@@ -105,7 +105,7 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _Tally) -> Judgment | None:
+def _read_again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _Tally) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
         tally.skipped[f"{old.judge}: {why}"] += 1
@@ -120,7 +120,7 @@ def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _T
     reading: Verdict = reader.reread(reply.raw)
     verdict = to_recorded_sides(reading, old.order) if old.order is not None else reading
     tally.read += 1
-    same = (verdict.status, verdict.preference, verdict.score) == (old.status, old.preference, old.score)
+    unchanged = (verdict.status, verdict.preference, verdict.score) == (old.status, old.preference, old.score)
     change = f"{old.status.value} to {verdict.status.value}" if old.status is not verdict.status else "other verdict"
-    tally.changed["same verdict" if same else change] += 1
+    tally.changed["same verdict" if unchanged else change] += 1
     return with_new_reading(old, verdict, reader.parser_version)

@@ -65,10 +65,10 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
 
 def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
-    known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
-    if text not in known:
-        raise unknown_name("Unknown --orders", text, known)
-    return known[text]
+    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
+    if text not in policies:
+        raise unknown_name("Unknown --orders", text, policies)
+    return policies[text]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     battles a pair fights, all items are used about equally often.
     """
     if sampler.kind == "new-model":
-        _known(sampler.model, board)
+        _check_model(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
     battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
@@ -112,7 +112,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     }
 
 
-def _known(model: str, board: ShowableOutputs) -> None:
+def _check_model(model: str, board: ShowableOutputs) -> None:
     if model not in board.editors:
         hint = suggestion(model, board.editors, f"With outputs to show: {', '.join(board.editors) or 'none'}.")
         raise UnknownName(f"There is no editor called '{model}'.", hint=hint)
@@ -186,11 +186,11 @@ def next_round(
     widths = interval_widths(keys, ranking)
     wide = {key: width for key, width in widths.items() if not width < sampler.width}
     if sampler.until == "pairs":
-        wanted = set(wide)
+        open_pairs = set(wide)
     else:
-        wanted = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
+        open_pairs = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
     battles: list[OutputPair] = []
-    for pair in sorted(wanted):
+    for pair in sorted(open_pairs):
         done = fought[pair]
         battles += by_pair[pair][done : done + sampler.per_pair]
     if sampler.until == "pairs" and not battles and wide:

@@ -63,26 +63,26 @@ class SeenPicture:
 
     def to_json(self) -> dict[str, Any]:
         """The document of ``--json``. A tool that failed has null; `tools` contains the reason."""
-        seen: dict[str, Any] = {name: getattr(self, name) for name in ("picture", "status", "error", "sha256")}
-        seen |= {"width": self.width, "height": self.height}
+        data: dict[str, Any] = {name: getattr(self, name) for name in ("picture", "status", "error", "sha256")}
+        data |= {"width": self.width, "height": self.height}
         for name, answer in self.answers.items():
             if answer.value is None:
-                seen[name] = None
+                data[name] = None
             elif name in ("colours", "quality"):
-                seen[name] = answer.value["colours"] if name == "colours" else answer.value
+                data[name] = answer.value["colours"] if name == "colours" else answer.value
             else:
-                seen[name] = [_document(name, box) for box in self.boxes(name)]
-        seen["tools"] = {
+                data[name] = [_document(name, box) for box in self.boxes(name)]
+        data["tools"] = {
             name: {"tool": answer.tool, "version": answer.version, "status": answer.status, "error": answer.error}
             for name, answer in self.answers.items()
         }
-        return seen
+        return data
 
 
-def _document(name: str, seen: SeenBox) -> dict[str, Any]:
-    if seen.share is not None:
-        return {"score": seen.score, "share": seen.share, "box": list(seen.box)}
-    return {"text" if name == "words" else "label": seen.label, "score": seen.score, "box": list(seen.box)}
+def _document(name: str, box: SeenBox) -> dict[str, Any]:
+    if box.share is not None:
+        return {"score": box.score, "share": box.share, "box": list(box.box)}
+    return {"text" if name == "words" else "label": box.label, "score": box.score, "box": list(box.box)}
 
 
 def _region(mask: Mask, score: float) -> SeenBox:
@@ -97,15 +97,15 @@ def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:
     If the image cannot be read or a tool fails, the result has a status; no exception is raised. An unknown tool
     raises `UserError`.
     """
-    asked = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
+    chosen = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
     name = "image" if isinstance(picture, bytes) else str(picture)
     try:
         data = image_bytes(picture)
-        shown = pixels(data)
+        image = pixels(data)
     except (InvalidImage, UserError) as error:
         return SeenPicture(name, Status.INVALID_IMAGE, error=first_line(error))
-    answers = {tool.name: _answer(tool, shown) for tool in asked}
-    return SeenPicture(name, Status.OK, "", sha256_hex(data), shown.shape[1], shown.shape[0], answers)
+    answers = {tool.name: _answer(tool, image) for tool in chosen}
+    return SeenPicture(name, Status.OK, "", sha256_hex(data), image.shape[1], image.shape[0], answers)
 
 
 def draw_boxes(picture: ImageInput, seen: SeenPicture) -> bytes:
@@ -116,9 +116,9 @@ def draw_boxes(picture: ImageInput, seen: SeenPicture) -> bytes:
     return picture_with_boxes(data, {name: seen.boxes(name) for name in BOXED})
 
 
-def _answer(tool: PictureTool, shown: Any) -> ToolAnswer:
+def _answer(tool: PictureTool, image: Any) -> ToolAnswer:
     try:
-        value = tool.look(shown)
+        value = tool.look(image)
     except ImarenaError as error:
         status, reason = Status.INVALID_IMAGE, first_line(error)
     except Exception as error:  # noqa: BLE001 - a tool's failure is a status, as in a run

@@ -118,18 +118,18 @@ class ClaimedWork(Generic[W]):
             self._ahead = min(2 * self._ahead, MOST_AHEAD)
         elif took > LATE_S:
             self._ahead = max(1, self._ahead // 2)
-        wanted = {key, *self._foreign}
+        keys = {key, *self._foreign}
         for later in self._keys[self._index_of[key] : self._index_of[key] + 4 * self._ahead]:
-            if len(wanted) - len(self._foreign) >= self._ahead:
+            if len(keys) - len(self._foreign) >= self._ahead:
                 break
             if later not in self._over and later not in self._held:
-                wanted.add(later)
-        others = self._claims.take(wanted)
-        if others and not self._foreign:
-            _LOG.warning("%s left to another process that asks the same", counted(len(others), "question"))
-        taken = wanted - others.keys()
-        asked = self._shared.answered([self._work[self._index_of[mine]] for mine in taken])
-        self._elsewhere |= asked
-        self._claims.release(list(asked))
-        self._held |= taken - asked
-        self._foreign = dict.fromkeys(others, time.monotonic())
+                keys.add(later)
+        foreign = self._claims.take(keys)
+        if foreign and not self._foreign:
+            _LOG.warning("%s left to another process that asks the same", counted(len(foreign), "question"))
+        claimed = keys - foreign.keys()
+        answered = self._shared.answered([self._work[self._index_of[mine]] for mine in claimed])
+        self._elsewhere |= answered
+        self._claims.release(list(answered))
+        self._held |= claimed - answered
+        self._foreign = dict.fromkeys(foreign, time.monotonic())

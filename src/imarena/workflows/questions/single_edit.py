@@ -69,9 +69,9 @@ def score_outputs(
     exhibits = [
         image if isinstance(image, Verdict) else Exhibit(instruction, image, sources=sources) for image in images
     ]
-    shown = [exhibit for exhibit in exhibits if isinstance(exhibit, Exhibit)]
-    if shown:
-        _check_fit(wired, shown[0])
+    readable = [exhibit for exhibit in exhibits if isinstance(exhibit, Exhibit)]
+    if readable:
+        _check_fit(wired, readable[0])
     verdicts = _run(lambda: asyncio.run(_ask_all(wired, exhibits)))
     return tuple(
         _edit_score(wired, _name(output, number), verdict)

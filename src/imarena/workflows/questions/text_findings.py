@@ -87,11 +87,11 @@ def findings_table(findings: Findings, most: int) -> Table:
 
 def read_findings(workspace: Workspace) -> Findings:
     """Return the findings of the whole workspace."""
-    wanted = pictures_to_scan(workspace)
+    images = pictures_to_scan(workspace)
     rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
-    read = {row["image_sha256"] for row in rows} & wanted.keys()
-    flags = {image: flagged for image, flagged in flags_of(workspace).items() if image in wanted}
-    return Findings(len(read), len(wanted) - len(read), tuple(_all_findings(workspace, flags)) if flags else ())
+    scanned = {row["image_sha256"] for row in rows} & images.keys()
+    flags = {image: flagged for image, flagged in flags_of(workspace).items() if image in images}
+    return Findings(len(scanned), len(images) - len(scanned), tuple(_all_findings(workspace, flags)) if flags else ())
 
 
 def _all_findings(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> list[TextFinding]:
@@ -130,10 +130,10 @@ def _of_item(
 
 def text_excuse(flagged: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
     """Return `in the source` or `in the instruction` if that explains all findings; else empty."""
-    asked = _letters(instruction)
+    letters = _letters(instruction)
     if before and {flag.kind for flag in flagged} <= {flag.kind for flag in before}:
         return "in the source"
-    return "in the instruction" if all(_letters(flag.text) in asked for flag in flagged) else ""
+    return "in the instruction" if all(_letters(flag.text) in letters for flag in flagged) else ""
 
 
 def _letters(text: str) -> str:

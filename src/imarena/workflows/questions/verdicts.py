@@ -132,8 +132,8 @@ def ask_judge(
             questions = Questions(
                 run.work, run.show, task, failed_verdict, settle, write, None, run.group, shared, run.images, stage
             )
-            asked = asyncio.run(ask(questions, terms))
-            stopped, seconds = asked.stopped, asked.seconds
+            result = asyncio.run(ask(questions, terms))
+            stopped, seconds = result.stopped, result.seconds
             if elsewhere:
                 tally.leave(-run.finish(elsewhere, ongoing.run_id))
         finally:

@@ -81,11 +81,11 @@ def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[
         )
         .order_by(votes.c.seq)
     )
-    found = []
+    answers = []
     for row in connection.execute(query).mappings():
         vote = {name.removeprefix("vote_"): value for name, value in row.items() if name.startswith("vote_")}
-        found.append((from_row(Assignment, row), from_row(Vote, vote)))
-    return found
+        answers.append((from_row(Assignment, row), from_row(Vote, vote)))
+    return answers
 
 
 def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assignment | None, list[Verification]]:
@@ -152,8 +152,8 @@ def take_for_lead(
     if row is None:
         return None
     lease = leases.Lease(**row)
-    taken = {"state": "held", "rater_id": rater_id, "until": until, "address": address, "handed_at": now}
-    return lease.assignment_id if leases.change_lease(connection, lease, **taken) else None
+    changes = {"state": "held", "rater_id": rater_id, "until": until, "address": address, "handed_at": now}
+    return lease.assignment_id if leases.change_lease(connection, lease, **changes) else None
 
 
 def other_answers(workspace: Workspace, assignment: Assignment) -> list[Answer]:

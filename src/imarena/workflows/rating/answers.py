@@ -72,12 +72,12 @@ def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
         return dict(connection.execute(query).tuples().all())
 
 
-def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
+def is_known_answer_right(assignment: Assignment, vote: Vote, known_tasks: dict[str, KnownTask]) -> bool | None:
     """Whether a task with a known answer was answered correctly. A task sent out on a sheet does not carry its answer.
 
-    `known`: the campaign's known answers by unit. Returns None if no answer is known.
+    `known_tasks`: the campaign's known answers by unit. Returns None if no answer is known.
     """
-    known_task = known.get(assignment.unit)
+    known_task = known_tasks.get(assignment.unit)
     if isinstance(assignment.params.get("expected"), dict) or known_task is None or known_task.preference is None:
         return is_correct_answer(assignment, vote)
     expected = Outcome(known_task.preference)

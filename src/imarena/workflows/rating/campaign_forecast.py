@@ -70,7 +70,7 @@ def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[
 def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str]) -> Counter[str]:
     left: Counter[str] = Counter()
     gone = withdrawn_images(workspace)
-    shown: dict[tuple[str, int, str], list[str]] = defaultdict(list)
+    images_by_slot: dict[tuple[str, int, str], list[str]] = defaultdict(list)
     for row in workspace.store.rows(Output):
         if row["item_id"] not in items:
             continue
@@ -78,12 +78,12 @@ def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str])
         if reason:
             left[reason] += 1
         else:
-            shown[row["item_id"], row["turn"], row["mode"]].append(row["image_sha256"])
-    left["items_without_outputs"] = len(items - {item for item, _, _ in shown})
+            images_by_slot[row["item_id"], row["turn"], row["mode"]].append(row["image_sha256"])
+    left["items_without_outputs"] = len(items - {item for item, _, _ in images_by_slot})
     if plan.kind == "preference":
-        left["single_outputs"] = sum(len(images) == 1 for images in shown.values())
+        left["single_outputs"] = sum(len(images) == 1 for images in images_by_slot.values())
         left["same_images"] = sum(
-            count * (count - 1) // 2 for images in shown.values() for count in Counter(images).values()
+            count * (count - 1) // 2 for images in images_by_slot.values() for count in Counter(images).values()
         )
     return left
 

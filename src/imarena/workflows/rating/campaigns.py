@@ -70,7 +70,7 @@ def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaig
     if not units:
         raise UserError(
             "Nothing in the workspace fits this campaign.",
-            hint="It needs items with ok outputs that have pixels; look at the filters, or run 'imarena status'.",
+            hint="It needs items with outputs that have an image. Check the filters; `imarena status` counts outputs.",
         )
     if plan.show_region:
         require_regions(workspace, plan.kind, {unit.item_id for unit in units})
@@ -167,11 +167,11 @@ def _check_known(workspace: Workspace, plan: routing.CampaignPlan) -> None:
                 "A task with a known answer names an item or outputs that are not in the workspace.",
                 hint="Give item_id, and left_id and right_id of its outputs.",
             )
-        if not _answered(plan.kind, task):
+        if not _has_answer(plan.kind, task):
             raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
 
 
-def _answered(kind: str, task: routing.KnownTask) -> bool:
+def _has_answer(kind: str, task: routing.KnownTask) -> bool:
     has_answer = {
         "preference": task.preference is not None,
         "yes_no": task.answer is not None,
@@ -182,10 +182,10 @@ def _answered(kind: str, task: routing.KnownTask) -> bool:
 
 def require_new_name(workspace: Workspace, name: str) -> None:
     """Refuse a name that another campaign has, because commands accept campaigns by name."""
-    for known in workspace.store.records(Campaign, name=name, kind=list(routing.RATERS_PER_UNIT)):
+    for campaign in workspace.store.records(Campaign, name=name, kind=list(routing.RATERS_PER_UNIT)):
         raise Refusal(
             "name_used",
-            f"There is a campaign '{name}' already ({known.campaign_id}).",
+            f"There is a campaign '{name}' already ({campaign.campaign_id}).",
             hint="Choose another name, or look at it with `imarena campaign status`.",
             fields=("name",),
         )
@@ -196,19 +196,19 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
     campaign = workspace.store.get(Campaign, campaign_id)
     if campaign is not None and campaign.kind in routing.RATERS_PER_UNIT:
         return campaign
-    named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(routing.RATERS_PER_UNIT)))
-    if len(named) > 1:
-        ids = ", ".join(match.campaign_id for match in named)
-        raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
-    if not named:
-        raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
-    return named[0]
+    matches = list(workspace.store.records(Campaign, name=campaign_id, kind=list(routing.RATERS_PER_UNIT)))
+    if len(matches) > 1:
+        ids = ", ".join(match.campaign_id for match in matches)
+        raise UserError(f"{len(matches)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
+    if not matches:
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint="`imarena campaign list` lists them.")
+    return matches[0]
 
 
 def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
     """Campaigns, newest first, with their sequence numbers for paging; excludes routing's gold set, stored as one."""
-    asked = campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT)
-    query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
+    is_rating = campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT)
+    query = select(campaigns_table.c.seq, campaigns_table.c.id).where(is_rating).order_by(campaigns_table.c.seq.desc())
     query = query.limit(limit)
     if before is not None:
         query = query.where(campaigns_table.c.seq < before)
@@ -230,8 +230,8 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
         votes_table, votes_table.c.id == table.c.vote_id
     )
     # tasks for any rater that are not offered have no pixels here: they are not waiting for anybody
-    named = tasks_not_dealt(campaign.campaign_id).where(assignments_table.c.rater_id.is_not(None)).subquery()
-    work = union_all(dealt.where(*mine), select(named.c.unit, named.c.state)).subquery()
+    undealt = tasks_not_dealt(campaign.campaign_id).where(assignments_table.c.rater_id.is_not(None)).subquery()
+    work = union_all(dealt.where(*mine), select(undealt.c.unit, undealt.c.state)).subquery()
     done = func.count().filter(work.c.state == "done")
     slots = func.count().filter(work.c.state != EXCLUDED)
     units = select(work.c.unit, slots.label("slots"), done.label("done")).group_by(work.c.unit).subquery()
@@ -250,7 +250,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
             )
         ).one()
         in_hand = (table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
-        held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
+        n_held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
         skipped = connection.execute(skips).scalar_one()
         people = connection.execute(_people(campaign.campaign_id)).scalar_one()
         again = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
@@ -262,7 +262,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
         total,
         int(slots),
         int(votes),
-        held,
+        n_held,
         skipped,
         people,
         complete,
@@ -295,10 +295,10 @@ def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
     table = assignments_table
     mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
     with reading(workspace.store.engine) as connection:
-        named = sorted(connection.execute(select(table.c.rater_id).where(*mine).distinct()).scalars())
-    if rater_id not in named:
-        known = f"It has tasks for: {', '.join(named[:20])}." if named else "It has tasks for no named rater."
-        hint = f"{known} 'imarena route assign --raters {rater_id}' makes some."
+        raters = sorted(connection.execute(select(table.c.rater_id).where(*mine).distinct()).scalars())
+    if rater_id not in raters:
+        sentence = f"It has tasks for: {', '.join(raters[:20])}." if raters else "It has tasks for no named rater."
+        hint = f"{sentence} 'imarena route assign --raters {rater_id}' makes some."
         raise UserError(f"The campaign '{campaign.name}' has no tasks for the rater '{rater_id}'.", hint=hint)
 
 

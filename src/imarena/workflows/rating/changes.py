@@ -79,21 +79,21 @@ class CampaignEdit:
 
 def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignChanges, by: str) -> Campaign:
     """Change a campaign and record who did; unchanged settings are not recorded."""
-    wanted = changes.model_dump(exclude_none=True)
-    if "completion_url" in wanted:
-        wanted["completion_url"] = wanted["completion_url"] or None
-    known = workspace.store.get(Campaign, campaign_id)
-    if "name" in wanted and known is not None and wanted["name"] != known.name:
-        require_new_name(workspace, wanted["name"])
+    settings = changes.model_dump(exclude_none=True)
+    if "completion_url" in settings:
+        settings["completion_url"] = settings["completion_url"] or None
+    campaign = workspace.store.get(Campaign, campaign_id)
+    if "name" in settings and campaign is not None and settings["name"] != campaign.name:
+        require_new_name(workspace, settings["name"])
     with writing(workspace.store.engine) as connection:
-        old = _locked(connection, campaign_id)
-        new = _changed(old, wanted, by)
+        old = _lock(connection, campaign_id)
+        new = _with_changes(old, settings, by)
         if new is not old:
             row = to_row(new)
             connection.execute(update(campaigns_table).where(campaigns_table.c.id == campaign_id).values(row))
-    if "raters_per_unit" in wanted:
+    if "raters_per_unit" in settings:
         set_slots(workspace, new)
-    if "adjudication" in wanted:
+    if "adjudication" in settings:
         hand_over_open(workspace, new)
         offer_adjudications(workspace, new)
     return new
@@ -133,22 +133,22 @@ def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
         yield replace(edit, at=at, by=by, kind="included", reason=reason)
 
 
-def _locked(connection: Connection, campaign_id: str) -> Campaign:
+def _lock(connection: Connection, campaign_id: str) -> Campaign:
     query = select(campaigns_table).where(campaigns_table.c.id == campaign_id).with_for_update()
     row = connection.execute(query).mappings().first()
     if row is None:
-        raise UserError("There is no such campaign.", hint="'imarena campaign status' lists them.")
+        raise UserError("There is no such campaign.", hint="`imarena campaign list` lists them.")
     return from_row(Campaign, row)
 
 
-def _changed(old: Campaign, wanted: dict[str, Any], by: str) -> Campaign:
+def _with_changes(old: Campaign, values: dict[str, Any], by: str) -> Campaign:
     plan = plan_of(old)
-    if wanted.get("gold_rate") and not plan.gold:
+    if values.get("gold_rate") and not plan.gold:
         raise UserError(
             "This campaign has no tasks with known answers.", hint="They are chosen when a campaign is made."
         )
     before = {**plan.model_dump(mode="json"), "raters_per_unit": plan.raters, "open": old.open}
-    differing = {name: value for name, value in wanted.items() if before[name] != value}
+    differing = {name: value for name, value in values.items() if before[name] != value}
     if not differing:
         return old
     at = moment_text(now())
@@ -162,5 +162,5 @@ def _changed(old: Campaign, wanted: dict[str, Any], by: str) -> Campaign:
     }
     if "consent" in differing:
         settings["consent_since"] = at
-    update_to = {"settings": settings, "name": wanted.get("name", old.name), "open": wanted.get("open", old.open)}
+    update_to = {"settings": settings, "name": values.get("name", old.name), "open": values.get("open", old.open)}
     return old.model_copy(update=update_to)

@@ -17,7 +17,7 @@ def edit_region(workspace: Workspace, source: ImageRef, instruction: str) -> tup
     for evidence in stored:
         if evidence.against_sha256 is None and evidence.params.get("instruction") in (None, instruction):
             newest = evidence
-    return () if newest is None else tuple(found.box for found in boxes_in(newest, 1, 1))
+    return () if newest is None else tuple(detection.box for detection in boxes_in(newest, 1, 1))
 
 
 def require_regions(workspace: Workspace, kind: str, item_ids: Collection[str]) -> None:
@@ -26,9 +26,9 @@ def require_regions(workspace: Workspace, kind: str, item_ids: Collection[str]) 
         raise UserError(
             "Edit regions are shown in campaigns of the kind preference only.", hint="Leave out show_region."
         )
-    known = {evidence.image_sha256 for evidence in workspace.store.records(Evidence, kind=EDIT_BOXES)}
+    sources = {evidence.image_sha256 for evidence in workspace.store.records(Evidence, kind=EDIT_BOXES)}
     for item in workspace.store.records(Item):
-        if item.item_id in item_ids and any(source.sha256 in known for source in item.sources):
+        if item.item_id in item_ids and any(source.sha256 in sources for source in item.sources):
             return
     raise UserError(
         "The campaign is to show edit regions, and none of its items has one.",

@@ -42,10 +42,10 @@ def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, r
     before = _counting(workspace, person.rater_id)
     exclusion = Exclusion(rater_id=person.rater_id, since=since, reason=reason.strip(), by=by)
     with writing(workspace.store.engine, durable=True) as connection:
-        for known in read_exclusions(connection, person.rater_id, live=True):
-            if known.since is None or (since is not None and known.since <= since):
+        for earlier in read_exclusions(connection, person.rater_id, live=True):
+            if earlier.since is None or (since is not None and earlier.since <= since):
                 raise UserError(
-                    f"These votes of '{rater}' are excluded already: {known.reason}",
+                    f"These votes of '{rater}' are excluded already: {earlier.reason}",
                     hint=f"To change the date or the reason, first: imarena campaign include {rater}",
                 )
         add_exclusion(connection, exclusion)
@@ -87,16 +87,16 @@ def find_rater(workspace: Workspace, rater: str) -> Rater:
     person = workspace.store.get(Rater, rater)
     if person is not None:
         return person
-    named = [own for own in workspace.store.records(Rater) if own.name == rater] if rater else []
-    if len(named) > 1:
-        ids = ", ".join(own.rater_id for own in named[:10])
-        raise UserError(f"{len(named)} raters are called '{rater}'.", hint=f"Name one by the id: {ids}.")
-    if not named:
+    matches = [own for own in workspace.store.records(Rater) if own.name == rater] if rater else []
+    if len(matches) > 1:
+        ids = ", ".join(own.rater_id for own in matches[:10])
+        raise UserError(f"{len(matches)} raters are called '{rater}'.", hint=f"Name one by the id: {ids}.")
+    if not matches:
         raise UserError(
             f"There is no rater '{rater}'.",
             hint="'imarena campaign status' lists who joined, 'imarena campaign links' who was invited.",
         )
-    return named[0]
+    return matches[0]
 
 
 def _counting(workspace: Workspace, rater_id: str) -> int:

@@ -54,49 +54,49 @@ def list_links(
 
 
 def make_link(
-    workspace: Workspace, campaign: Campaign | None, wanted: InvitationRequest, *, by_role: str | None
+    workspace: Workspace, campaign: Campaign | None, request: InvitationRequest, *, by_role: str | None
 ) -> NewInvitation:
     """Create a link. Only an administrator may invite a lead; raters are invited to a campaign."""
-    if wanted.role == "lead" and by_role != "admin":
+    if request.role == "lead" and by_role != "admin":
         raise Refusal("not_allowed", "Only the administrator may invite a lead.")
-    if wanted.role == "rater" and campaign is None:
+    if request.role == "rater" and campaign is None:
         raise UserError("A rater is invited to a campaign.", hint="Give campaign_id.")
-    if campaign is not None and wanted.name and wanted.max_people == 1:
-        _need_new_name(workspace, campaign, wanted)
-    if wanted.rater_id is not None:
-        if wanted.role != "rater" or wanted.max_people != 1:
+    if campaign is not None and request.name and request.max_people == 1:
+        _need_new_name(workspace, campaign, request)
+    if request.rater_id is not None:
+        if request.role != "rater" or request.max_people != 1:
             raise UserError("A link for a named rater is for one person, as a rater.")
         if campaign is not None:
-            need_named(workspace, campaign, wanted.rater_id)
-    return _made(workspace, wanted)
+            need_named(workspace, campaign, request.rater_id)
+    return _create(workspace, request)
 
 
-def _made(workspace: Workspace, wanted: InvitationRequest) -> NewInvitation:
+def _create(workspace: Workspace, request: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
-    identity, secret = access.invite(engine, **asdict(wanted))
+    identity, secret = access.invite(engine, **asdict(request))
     (invitation,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
     return NewInvitation(invitation, secret)
 
 
-def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationRequest) -> None:
+def _need_new_name(workspace: Workspace, campaign: Campaign, request: InvitationRequest) -> None:
     """Refuse a name that the campaign has already: a lead could not distinguish two people with one name."""
     with reading(workspace.store.engine) as connection:
         joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
         identities = sorted(connection.execute(joined).scalars())
-        used = wanted.rater_id is None and access.is_live_name(connection, campaign.campaign_id, wanted.name)
+        used = request.rater_id is None and access.is_live_name(connection, campaign.campaign_id, request.name)
     raters = workspace.store.records(Rater, id=identities) if identities else ()
-    known = [rater for rater in raters if rater.name == wanted.name and rater.rater_id != wanted.rater_id]
-    if known:
+    namesakes = [rater for rater in raters if rater.name == request.name and rater.rater_id != request.rater_id]
+    if namesakes:
         raise Refusal(
             "name_used",
-            f"A rater of this campaign has the name '{wanted.name}' already.",
-            hint=f"Invite that rater again (imarena campaign reinvite {known[0].rater_id}), or use another name.",
+            f"A rater of this campaign has the name '{request.name}' already.",
+            hint=f"Invite that rater again (imarena campaign reinvite {namesakes[0].rater_id}), or use another name.",
             fields=("name",),
         )
     if used:
         raise Refusal(
             "name_used",
-            f"There is a link for '{wanted.name}' in this campaign already.",
+            f"There is a link for '{request.name}' in this campaign already.",
             hint="Send that one, or revoke it (its id: 'imarena campaign links') and invite again.",
             fields=("name",),
         )
@@ -117,7 +117,7 @@ def reinvite_rater(
     if not joined:
         raise UserError(f"'{rater}' takes part in no campaign.", hint="Name the campaign that the link is for.")
     offer_missing(workspace)
-    return _made(workspace, InvitationRequest(joined[-1], person.role, person.name, days, rater_id=person.rater_id))
+    return _create(workspace, InvitationRequest(joined[-1], person.role, person.name, days, rater_id=person.rater_id))
 
 
 def invite_raters(
@@ -132,8 +132,8 @@ def invite_raters(
             hint=f"Open it again: `imarena campaign close {invited_to.name} --reopen`.",
         )
     offer_missing(workspace)
-    wanted = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)
-    return make_link(workspace, invited_to, wanted, by_role="admin")
+    request = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)
+    return make_link(workspace, invited_to, request, by_role="admin")
 
 
 def end_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> None:

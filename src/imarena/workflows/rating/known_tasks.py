@@ -54,12 +54,12 @@ class _Catalogue:
                 self.outputs[row["id"]] = row
                 self.by_editor.setdefault((row["item_id"], row["editor"]), row["id"])
 
-    def proposal(self, known: routing.KnownTask, votes: int = 0, use: str = "") -> KnownTaskProposal:
-        item = self.items[known.item_id]
+    def proposal(self, task: routing.KnownTask, votes: int = 0, use: str = "") -> KnownTaskProposal:
+        item = self.items[task.item_id]
         turns = json.loads(item["body"]).get("turns") or [{}]
-        names = [self.outputs[side]["editor"] if side else "" for side in (known.left_id, known.right_id)]
+        names = [self.outputs[side]["editor"] if side else "" for side in (task.left_id, task.right_id)]
         return KnownTaskProposal(
-            known, item["key"], str(turns[0].get("instruction", "")), names[0], names[1], votes, use
+            task, item["key"], str(turns[0].get("instruction", "")), names[0], names[1], votes, use
         )
 
 
@@ -77,20 +77,20 @@ def known_tasks_from_votes(
     answers: dict[tuple[str, str, str | None], list[Any]] = defaultdict(list)
     for vote in counting_votes(View(workspace)):
         item, left, right = vote.item_id, vote.left_id, vote.right_id
-        shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
-        wanted = not datasets or catalogue.items[item]["dataset"] in datasets
-        answer = _vote_answer(kind, vote) if shown and wanted else None
+        has_outputs = left in catalogue.outputs and (right is None or right in catalogue.outputs)
+        in_datasets = not datasets or catalogue.items[item]["dataset"] in datasets
+        answer = _vote_answer(kind, vote) if has_outputs and in_datasets else None
         if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
             answers[item, first, second].append(routing.mirrored_preference(answer) if first != left else answer)
     proposals = []
     for (item, left, right), votes in answers.items():
-        known = routing.agreed_answer(kind, votes, least_votes, least_share)
-        if known is not None:
-            task = known.of_task(item, left, right)
+        known_answer = routing.agreed_answer(kind, votes, least_votes, least_share)
+        if known_answer is not None:
+            task = known_answer.of_task(item, left, right)
             proposals.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
     proposals.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
-    return _limited(proposals)
+    return _first_proposals(proposals)
 
 
 def _vote_answer(kind: str, vote: Vote) -> Any:
@@ -127,10 +127,10 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
             proposals[proposal.known.unit] = proposal
     if not proposals and not notices:
         notices.append(Notice(code="known_tasks_empty"))
-    return _limited(list(proposals.values()), notices)
+    return _first_proposals(list(proposals.values()), notices)
 
 
-def _limited(proposals: Sequence[KnownTaskProposal], notices: Sequence[Notice] = ()) -> KnownTaskList:
+def _first_proposals(proposals: Sequence[KnownTaskProposal], notices: Sequence[Notice] = ()) -> KnownTaskList:
     """The first `MOST`, with a notice about the rest."""
     more = len(proposals) - MOST
     limit = [Notice(code="known_tasks_limit", values={"listed": MOST, "more": more})] if more > 0 else []
@@ -146,20 +146,20 @@ def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownT
             raise ValueError("left and right are the same")
     use = routing.table_use(cells)
     right = sides[1] if len(sides) > 1 else None
-    known = routing.table_answer(kind, cells).of_task(item, sides[0], right, cells.get("explanation", "")[:500])
-    return catalogue.proposal(routing.with_sides_by_chance(known), 0, use)
+    task = routing.table_answer(kind, cells).of_task(item, sides[0], right, cells.get("explanation", "")[:500])
+    return catalogue.proposal(routing.with_sides_by_chance(task), 0, use)
 
 
 def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
-    named = [
+    ids = [
         identity
         for identity in catalogue.by_key.get(cells.get("item", ""), [])
         if not cells.get("dataset") or catalogue.items[identity]["dataset"] == cells["dataset"]
     ]
-    if len(named) != 1:
-        why = "no item of this name is in the workspace" if not named else "several items have this name; add dataset"
+    if len(ids) != 1:
+        why = "no item of this name is in the workspace" if not ids else "several items have this name; add dataset"
         raise ValueError(why)
-    return named[0]
+    return ids[0]
 
 
 def _output(catalogue: _Catalogue, item: str, editor: str) -> str:

@@ -114,8 +114,8 @@ def personal_task(
     A rater with a personal invitation gets only the tasks made for that id, which include gold and repeats.
     """
     if where.stage == "open" and access.has_personal_invitation(connection, rater_id):
-        named = leases.named_task(connection, campaign_id, rater_id)
-        return None if named is None else records.assignment(named, connection), False
+        own = leases.named_task(connection, campaign_id, rater_id)
+        return None if own is None else records.assignment(own, connection), False
     assignment = next_personal(connection, records, campaign_id, where, rater_id)
     if assignment is not None:
         leases.insert_new(connection, assignment)

@@ -35,10 +35,10 @@ class PictureLog:
     def add(self, address: str, slot: str) -> None:
         """Record that a picture of a task was sent; only the first time counts."""
         with self._guard:
-            known = self._known.setdefault(address, {})
-            if slot in known:
+            times = self._known.setdefault(address, {})
+            if slot in times:
                 return
-            known[slot] = self._pending[address, slot] = moment_text(now())
+            times[slot] = self._pending[address, slot] = moment_text(now())
             if self._timer is None:
                 self._timer = threading.Timer(FLUSH_S, self._submit)
                 self._timer.daemon = True
@@ -49,8 +49,8 @@ class PictureLog:
         are not in memory.
         """
         with self._guard:
-            known = dict(self._known.get(address, {}))
-        return known if slots <= known.keys() else {**known, **read_served_pictures(connection, address)}
+            times = dict(self._known.get(address, {}))
+        return times if slots <= times.keys() else {**times, **read_served_pictures(connection, address)}
 
     def flush(self) -> None:
         """Write pending marks, and wait until they are written."""

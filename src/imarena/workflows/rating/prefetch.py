@@ -36,11 +36,11 @@ def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: s
     then = standing_after_answer(where)
     if len(holds) == 1:
         return _take(connection, voting, campaign, then, rater_id, until)
-    known = holds[1]
-    renewed = known.state != leases.WAITING or leases.change_lease(connection, known, until=until)
-    if known.address is None or not renewed:
+    lease = holds[1]
+    renewed = lease.state != leases.WAITING or leases.change_lease(connection, lease, until=until)
+    if lease.address is None or not renewed:
         return None
-    return HeldTask(voting.records.assignment(known.assignment_id, connection), known.address, until, then)
+    return HeldTask(voting.records.assignment(lease.assignment_id, connection), lease.address, until, then)
 
 
 def _take(
@@ -67,9 +67,9 @@ def _free(
     if task is None:
         return None
     free, assignment = task
-    taken = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
-    taken["handed_at"] = None
-    if not leases.change_lease(connection, free, **taken):
+    changes = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
+    changes["handed_at"] = None
+    if not leases.change_lease(connection, free, **changes):
         return None
     if free.rater_id is not None:
         gone = f"gone_{secrets.token_hex(12)}"
@@ -89,7 +89,7 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
     if lease.address != address or lease.state != leases.WAITING:
         return
     if not voting.for_anybody(connection, lease):
-        _moved(connection, lease, rater_id)
+        _readdress(connection, lease, rater_id)
         return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}
     if leases.change_lease(connection, lease, **free):
@@ -97,7 +97,7 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
         leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
 
 
-def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
+def _readdress(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
     """Keep a personal task for its rater, but give it a new address, as any returned task gets: an unchanged address
     would reveal gold or a repeat.
     """

@@ -71,22 +71,22 @@ def rater_details(workspace: Workspace, campaign: Campaign, rater_id: str) -> Ra
 
 
 def _answers(
-    workspace: Workspace, campaign: Campaign, shown: Sequence[AnsweredTask], answered: Sequence[AnsweredTask]
+    workspace: Workspace, campaign: Campaign, tasks: Sequence[AnsweredTask], answered: Sequence[AnsweredTask]
 ) -> list[RaterAnswer]:
-    others: dict[str, list[Vote]] = defaultdict(list)
+    votes_on: dict[str, list[Vote]] = defaultdict(list)
     for cast in answered:
         if cast.assignment.purpose == "vote":
-            others[cast.assignment.unit].append(cast.vote)
+            votes_on[cast.assignment.unit].append(cast.vote)
     items = {
         item.item_id: item
-        for item in workspace.store.records(Item, id=sorted({cast.vote.item_id for cast in shown}))
-    } if shown else {}  # fmt: skip
-    sides = sorted({side for cast in shown for side in (cast.vote.left_id, cast.vote.right_id) if side})
+        for item in workspace.store.records(Item, id=sorted({cast.vote.item_id for cast in tasks}))
+    } if tasks else {}  # fmt: skip
+    sides = sorted({side for cast in tasks for side in (cast.vote.left_id, cast.vote.right_id) if side})
     outputs = {row["id"]: row["editor"] for row in workspace.store.rows(Output, id=sides)} if sides else {}
-    known = {task.unit: task for task in plan_of(campaign).known()}
+    known_tasks = {task.unit: task for task in plan_of(campaign).known()}
     uncounted = uncounted_votes(View(workspace))
     answers = []
-    for cast in shown:
+    for cast in tasks:
         vote, item = cast.vote, items[cast.vote.item_id]
         tests = cast.assignment.purpose in ("gold", "practice", "qualification")
         answers.append(
@@ -96,15 +96,15 @@ def _answers(
                 instruction=_instruction(item, vote),
                 left=outputs.get(vote.left_id) or "",
                 right=outputs.get(vote.right_id or "") or "",
-                answer=_said(vote),
+                answer=_answer_text(vote),
                 comment=vote.comment,
                 purpose=cast.assignment.purpose,
                 created_at=vote.created_at.isoformat(),
                 time_spent_s=vote.time_spent_s,
                 measured_time_s=vote.measured_time_s,
                 seen=False if vote.unseen else True if vote.pictures_served_at is not None else None,
-                right_answer=is_known_answer_right(cast.assignment, vote, known) if tests else None,
-                agrees=_agreeing(vote, others[cast.assignment.unit]),
+                right_answer=is_known_answer_right(cast.assignment, vote, known_tasks) if tests else None,
+                agrees=_agreeing(vote, votes_on[cast.assignment.unit]),
                 not_counted=uncounted.get(vote.vote_id) or "",
             )
         )
@@ -120,7 +120,7 @@ def _instruction(item: Item, vote: Vote) -> str:
     return item.turns[vote.turn].instruction
 
 
-def _said(vote: Vote) -> str:
+def _answer_text(vote: Vote) -> str:
     if vote.preference is not None:
         return vote.preference.value
     if vote.scale == (0.0, 1.0):
@@ -130,6 +130,6 @@ def _said(vote: Vote) -> str:
 
 def _agreeing(vote: Vote, votes: Sequence[Vote]) -> float | None:
     """Share of the unit's other raters who gave the same answer."""
-    rest = [other for other in votes if other.rater_id != vote.rater_id]
-    same = [preference_label(other) == preference_label(vote) and other.ratings == vote.ratings for other in rest]
-    return sum(same) / len(same) if same else None
+    others = [other for other in votes if other.rater_id != vote.rater_id]
+    matches = [preference_label(other) == preference_label(vote) and other.ratings == vote.ratings for other in others]
+    return sum(matches) / len(matches) if matches else None

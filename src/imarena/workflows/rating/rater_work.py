@@ -113,7 +113,7 @@ class _Answers:
 def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     """Each rater's work, and why a rater stands out."""
     people, plan = _people(workspace, campaign), plan_of(campaign)
-    known = {task.unit: task for task in plan.gold}
+    known_tasks = {task.unit: task for task in plan.gold}
     first: dict[tuple[str, str], Vote] = {}
     answered = list(answered_tasks(workspace, campaign, excluded=True))
     for cast in answered:
@@ -123,7 +123,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     for cast in answered:
         if cast.vote.rater_id in answers:
             before = first.get((cast.vote.rater_id, cast.assignment.unit))
-            _add(answers[cast.vote.rater_id], cast, before, known)
+            _add(answers[cast.vote.rater_id], cast, before, known_tasks)
     reports = _beside_others(list(answered_tasks(workspace, campaign)))
     work = [
         _with_answers(people[rater], answers[rater], reports.get(rater), plan, _usual_pace(answers, rater))
@@ -199,7 +199,7 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
     return people
 
 
-def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known: dict[str, KnownTask]) -> None:
+def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known_tasks: dict[str, KnownTask]) -> None:
     vote = cast.vote
     if cast.assignment.purpose == "qualification":
         counts.tests.append(is_correct_answer(cast.assignment, vote) is not False)
@@ -210,7 +210,7 @@ def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known: dict[s
     _add_times(counts, vote)
     if vote.preference in (Outcome.LEFT, Outcome.RIGHT):
         counts.sides.append(vote.preference is Outcome.LEFT)
-    verdict = is_known_answer_right(cast.assignment, vote, known) if cast.assignment.purpose == "gold" else None
+    verdict = is_known_answer_right(cast.assignment, vote, known_tasks) if cast.assignment.purpose == "gold" else None
     if verdict is not None:
         counts.gold.append(verdict)
     if cast.assignment.purpose == "repeat" and first is not None:
@@ -219,9 +219,9 @@ def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known: dict[s
 
 def _add_times(counts: _Answers, vote: Vote) -> None:
     claimed, measured = vote.time_spent_s, vote.measured_time_s
-    known = [time for time in (claimed, measured) if time is not None]
-    if known:
-        counts.shorter.append(min(known))
+    times = [time for time in (claimed, measured) if time is not None]
+    if times:
+        counts.shorter.append(min(times))
     if claimed is not None:
         counts.times.append(claimed)
     if measured is not None:
@@ -281,8 +281,8 @@ def _with_answers(
 
 def _usual_pace(answers: dict[str, _Answers], rater: str) -> float | None:
     """The median of the median times of the other raters who have answered often enough."""
-    others = (counts.shorter for other, counts in answers.items() if other != rater)
-    return _median([statistics.median(times) for times in others if len(times) >= FEW])
+    paces = (counts.shorter for other, counts in answers.items() if other != rater)
+    return _median([statistics.median(times) for times in paces if len(times) >= FEW])
 
 
 def _median(times: list[float]) -> float | None:
@@ -295,11 +295,11 @@ def _reasons(
     """The rater's flags, each with its figures."""
     pace = forms().pace
     least, median = pace.least_s.get(plan.kind, 0.0), _median(counts.shorter)
-    asked, sides = len(plan.qualification), len(counts.sides)
+    n_tests, sides = len(plan.qualification), len(counts.sides)
     left_share = sum(counts.sides) / sides if sides else None
     reasons: dict[str, dict[str, JsonValue]] = {}
-    if asked and len(counts.tests) == asked and sum(counts.tests) < plan.pass_share * asked:
-        reasons["not_qualified"] = {"right": sum(counts.tests), "asked": asked}
+    if n_tests and len(counts.tests) == n_tests and sum(counts.tests) < plan.pass_share * n_tests:
+        reasons["not_qualified"] = {"right": sum(counts.tests), "asked": n_tests}
     if len(counts.gold) >= 3 and sum(counts.gold) < 0.7 * len(counts.gold):
         reasons["misses_gold"] = {"right": sum(counts.gold), "asked": len(counts.gold)}
     if len(counts.repeats) >= 3 and sum(counts.repeats) < 0.6 * len(counts.repeats):
@@ -360,5 +360,5 @@ class RaterWorkPage:
 def rater_work_page(workspace: Workspace, campaign: Campaign, limit: int, *, after: int = 0) -> RaterWorkPage:
     """The work of the first `limit` raters after `seq`."""
     everybody = rater_work(workspace, campaign)
-    rest = [work for work in everybody if work.seq > after]
-    return RaterWorkPage(tuple(rest[:limit]), len(everybody), rest[limit - 1].seq if len(rest) > limit else None)
+    later = [work for work in everybody if work.seq > after]
+    return RaterWorkPage(tuple(later[:limit]), len(everybody), later[limit - 1].seq if len(later) > limit else None)

@@ -34,19 +34,19 @@ class RecordCache:
         """An assignment that is known to exist. `within`: read it in this transaction, which needs no second connection
         and sees assignments that are not committed yet.
         """
-        known = self._assignments.get(identity)
-        if known is not None:
-            return known
+        cached = self._assignments.get(identity)
+        if cached is not None:
+            return cached
         if within is None:
             assignment = _require_record(self._store.get(Assignment, identity))
         else:
             row = _require_record(_ASSIGNMENT(within, assignment=identity).mappings().first())
             assignment = _of_kind(Assignment, from_row(Assignment, row))
-        return _cached(self._assignments, identity, assignment)
+        return _add(self._assignments, identity, assignment)
 
     def keep(self, assignment: Assignment) -> Assignment:
         """Cache an assignment that was read elsewhere."""
-        return _cached(self._assignments, assignment.assignment_id, assignment)
+        return _add(self._assignments, assignment.assignment_id, assignment)
 
     def fetch(self, identities: Sequence[str]) -> None:
         """Cache assignments with their items and outputs, in three queries for any number of assignments."""
@@ -54,52 +54,52 @@ class RecordCache:
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
         for item in self._store.records(Item, id=sorted({task.item_id for task in fetched})):
-            _cached(self._items, item.item_id, item)
-        shown = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
-        for output in self._store.records(Output, id=sorted(shown)):
-            _cached(self._outputs, output.output_id, output)
+            _add(self._items, item.item_id, item)
+        sides = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
+        for output in self._store.records(Output, id=sorted(sides)):
+            _add(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Cache items and outputs, in two queries for any number of records."""
         if absent := {identity for identity in items if identity not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
-                _cached(self._items, item.item_id, item)
+                _add(self._items, item.item_id, item)
         if absent := {identity for identity in outputs if identity not in self._outputs}:
             for output in self._store.records(Output, id=sorted(absent)):
-                _cached(self._outputs, output.output_id, output)
+                _add(self._outputs, output.output_id, output)
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""
-        known = self._items.get(identity)
-        return known or _cached(self._items, identity, _require_record(self._store.get(Item, identity)))
+        cached = self._items.get(identity)
+        return cached or _add(self._items, identity, _require_record(self._store.get(Item, identity)))
 
     def output(self, identity: str) -> Output:
         """An output that is known to exist."""
-        known = self._outputs.get(identity)
-        return known or _cached(self._outputs, identity, _require_record(self._store.get(Output, identity)))
+        cached = self._outputs.get(identity)
+        return cached or _add(self._outputs, identity, _require_record(self._store.get(Output, identity)))
 
     def campaign(self, identity: str) -> Campaign:
         """A campaign. It may have been opened or closed since: ask the store for that."""
-        return self._known(identity)[1]
+        return self._plan_entry(identity)[1]
 
     def plan(self, identity: str) -> CampaignPlan:
         """A campaign's plan, at most two seconds old: a lead may change parts of it."""
-        return self._known(identity)[2]
+        return self._plan_entry(identity)[2]
 
-    def _known(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
+    def _plan_entry(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
         moment = time.monotonic()
-        known = self._plans.get(identity)
-        if known is not None and moment - known[0] < _PLAN_S:
-            return known
+        cached = self._plans.get(identity)
+        if cached is not None and moment - cached[0] < _PLAN_S:
+            return cached
         campaign = _require_record(self._store.get(Campaign, identity))
-        plan = known[2] if known is not None and known[1] == campaign else plan_of(campaign)
+        plan = cached[2] if cached is not None and cached[1] == campaign else plan_of(campaign)
         self._plans[identity] = (moment, campaign, plan)
         return self._plans[identity]
 
     def last_plan(self, identity: str) -> CampaignPlan:
         """The plan as it was last read, for showing a task that was just handed out by it."""
-        known = self._plans.get(identity)
-        return self.plan(identity) if known is None else known[2]
+        cached = self._plans.get(identity)
+        return self.plan(identity) if cached is None else cached[2]
 
     def is_cached(self, assignment: Assignment) -> bool:
         """Whether this task can be shown without reading from the store."""
@@ -113,14 +113,14 @@ class RecordCache:
         if not all(self._is_chain_cached(side) for side in sides):
             return False
         images = [self._outputs[side].image for side in sides]
-        shown = (*images, *self.sources(assignment), *self.references(assignment))
-        return all(image is None or (image.width and image.height) for image in shown)
+        pictures = (*images, *self.sources(assignment), *self.references(assignment))
+        return all(image is None or (image.width and image.height) for image in pictures)
 
     def _is_chain_cached(self, identity: str) -> bool:
-        known = self._outputs.get(identity)
-        while known is not None and known.parent_id is not None:
-            known = self._outputs.get(known.parent_id)
-        return known is not None
+        output = self._outputs.get(identity)
+        while output is not None and output.parent_id is not None:
+            output = self._outputs.get(output.parent_id)
+        return output is not None
 
     def forget_plans(self) -> None:
         """Drop cached plans after a campaign was changed here."""
@@ -144,9 +144,9 @@ class RecordCache:
     def slots(self, assignment: Assignment) -> frozenset[str]:
         """The slots of all pictures of a task."""
         sides = {"left": assignment.left_id, "right": assignment.right_id}
-        shown = {side for side, identity in sides.items() if identity is not None and self.output(identity).image}
-        shown.update(f"source-{number}" for number in range(len(self.sources(assignment))))
-        return frozenset(shown).union(f"reference-{number}" for number in range(len(self.references(assignment))))
+        names = {side for side, identity in sides.items() if identity is not None and self.output(identity).image}
+        names.update(f"source-{number}" for number in range(len(self.sources(assignment))))
+        return frozenset(names).union(f"reference-{number}" for number in range(len(self.references(assignment))))
 
     def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """The pictures that the outputs were made from."""
@@ -176,7 +176,7 @@ class RecordCache:
         return asked_edit(self.item(item_id), left, right, parents)
 
 
-def _cached(cache: dict[str, T], identity: str, record: T) -> T:
+def _add(cache: dict[str, T], identity: str, record: T) -> T:
     """Cache a record. A dictionary cleared when full needs no lock: 0.04 µs per lookup, LRUCache with lock 0.47 µs."""
     if len(cache) >= _MAX_CACHED:
         cache.clear()

@@ -59,8 +59,8 @@ class Rehearsal:
             }
             for rater in self.raters
         ]
-        known = {name: value for name, value in vars(self).items() if name not in ("raters", "agreement")}
-        return {**known, "raters": raters, "agreement": [criterion.model_dump() for criterion in self.agreement]}
+        values = {name: value for name, value in vars(self).items() if name not in ("raters", "agreement")}
+        return {**values, "raters": raters, "agreement": [criterion.model_dump() for criterion in self.agreement]}
 
 
 def rehearse_campaign(
@@ -70,31 +70,31 @@ def rehearse_campaign(
     chosen = get_campaign(workspace, campaign)
     if not chosen.open or plan_of(chosen).paused:
         raise UserError(f"'{chosen.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
-    wanted = dict(USUAL if people is None else people)
-    if not any(wanted.values()):
+    counts = dict(USUAL if people is None else people)
+    if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
     with copy_workspace(workspace, to) as copy:
         offer_missing(copy)
-        raters = _join(copy, chosen, wanted)
+        raters = _join(copy, chosen, counts)
         stages = _rate(copy, chosen, raters, seed)
         _set_times(copy, raters)
         progress = campaign_progress(copy, chosen)
         work = {own.rater_id: own for own in rater_work(copy, chosen)}
-        listed = [
+        rehearsed = [
             RehearsedRater(rater_id, kind, work[rater_id].votes, *stages[rater_id], work[rater_id].notices)
             for rater_id, kind in raters.items()
         ]
         return Rehearsal(
             str(to), chosen.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
-            listed, agreement(copy, chosen),
+            rehearsed, agreement(copy, chosen),
         )  # fmt: skip
 
 
-def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[RaterBehaviour, int]) -> dict[str, RaterBehaviour]:
+def _join(copy: Workspace, campaign: Campaign, counts: Mapping[RaterBehaviour, int]) -> dict[str, RaterBehaviour]:
     """Add simulated raters who have joined the campaign and given consent."""
     raters: dict[str, RaterBehaviour] = {}
     for behaviour in TEMPERS:
-        for number in range(1, wanted.get(behaviour, 0) + 1):
+        for number in range(1, counts.get(behaviour, 0) + 1):
             rater_id = f"rehearsal-{behaviour}-{number}"
             copy.store.add([Rater(rater_id=rater_id, name=f"{behaviour.replace('_', '-')} {number} (simulated)")])
             with writing(copy.store.engine) as connection:

@@ -27,15 +27,15 @@ def set_slots(workspace: Workspace, campaign: Campaign) -> None:
     Too many: free tasks are withdrawn; those that somebody holds or has answered stay. Too few: withdrawn tasks are
     offered again first, then new ones are created with random sides.
     """
-    wanted = plan_of(campaign).raters
+    number = plan_of(campaign).raters
     withdraw: list[str] = []
     revive: list[str] = []
     make: list[tuple[str, int, int]] = []
-    for known, states in _units(workspace, campaign):
-        changes = slot_changes(states, wanted)
+    for identity, states in _units(workspace, campaign):
+        changes = slot_changes(states, number)
         withdraw += changes.withdraw
         revive += changes.revive
-        make += [(known, slot, extra) for extra, slot in enumerate(changes.new_slots)]
+        make += [(identity, slot, extra) for extra, slot in enumerate(changes.new_slots)]
     _set_state(workspace, withdraw, "free", WITHDRAWN)
     _set_state(workspace, revive, WITHDRAWN, "free")
     _make(workspace, campaign, make)
@@ -111,23 +111,23 @@ def _set_state(workspace: Workspace, chosen: list[str], old: str, new: str) -> N
             connection.execute(update(table).where(*mine).values(state=new))
 
 
-def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int, int]]) -> None:
+def _make(workspace: Workspace, campaign: Campaign, tasks: list[tuple[str, int, int]]) -> None:
     engine = workspace.store.engine
     with reading(engine) as connection:
         last = connection.execute(
             select(func.max(leases_table.c.position)).where(leases_table.c.campaign_id == campaign.campaign_id)
         ).scalar_one()
     position = int(last or 0)
-    wanted = sorted(wanted, key=lambda task: task[2])  # a first extra task for every unit, then second ones
-    for part in _parts(wanted):
-        known = workspace.store.records(Assignment, id=sorted({identity for identity, _, _ in part}))
-        by_id = {assignment.assignment_id: assignment for assignment in known}
+    tasks = sorted(tasks, key=lambda task: task[2])  # a first extra task for every unit, then second ones
+    for part in _parts(tasks):
+        originals = workspace.store.records(Assignment, id=sorted({identity for identity, _, _ in part}))
+        by_id = {assignment.assignment_id: assignment for assignment in originals}
         assignments = [another_assignment(by_id[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
         workspace.store.add(assignments)
-        shown = [assignment for assignment in assignments if _has_pixels(workspace, assignment)]
+        playable = [assignment for assignment in assignments if _has_pixels(workspace, assignment)]
         with writing(engine) as connection:
-            leases.offer_tasks(connection, zip(shown, count(position + 1)))
-        position += len(shown)
+            leases.offer_tasks(connection, zip(playable, count(position + 1)))
+        position += len(playable)
 
 
 def _has_pixels(workspace: Workspace, assignment: Assignment) -> bool:

@@ -83,8 +83,8 @@ def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) ->
     if lease.vote_id is None:
         return None, None
     vote = voting.records.vote_within(connection, lease.vote_id)
-    shown = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
-    sides = {name: getattr(vote, name) for name in shown}
+    fields = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
+    sides = {name: getattr(vote, name) for name in fields}
     retraction = Vote(**sides, supersedes=vote.vote_id, retracted=True)
     leases.insert_new(connection, retraction)
     return answer_of_vote(vote), retraction.vote_id
@@ -120,8 +120,8 @@ def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
         leases.park_task(connection, lease.campaign_id, rater_id)
         moment, until = voting.moments(lease.campaign_id)
         new = secrets.token_urlsafe(18)
-        held = {"state": "held", "rater_id": rater_id, "until": until, "address": new, "handed_at": moment}
-        if not mine or not leases.change_lease(connection, lease, **held):
+        changes = {"state": "held", "rater_id": rater_id, "until": until, "address": new, "handed_at": moment}
+        if not mine or not leases.change_lease(connection, lease, **changes):
             raise Refusal("taken", "Somebody else has taken this task meanwhile.", hint="Go on with the next task.")
         identity = f"unskip_{secrets.token_hex(12)}"
         voting.note(connection, identity, lease.assignment_id, EventKind.UNSKIPPED, rater_id)

@@ -29,8 +29,8 @@ class TaskView:
     def vote_fields(self) -> dict[str, Any]:
         """Fields for the vote's record."""
         moments = {"handed_out_at": self.handed_out_at, "pictures_served_at": self.pictures_served_at}
-        known = {name: datetime.fromisoformat(at) for name, at in moments.items() if at is not None}
-        return {**known, "unseen": bool(self.missing)}
+        times = {name: datetime.fromisoformat(at) for name, at in moments.items() if at is not None}
+        return {**times, "unseen": bool(self.missing)}
 
 
 def view_of_task(
@@ -81,10 +81,10 @@ def key_refusal(
         return Refusal("key_used", "This key belongs to another answer, or to one that was taken back.", hint=hint)
     if isinstance(record, Vote):
         stored = None if lease.vote_id is None else _content(records.vote_within(connection, lease.vote_id))
-        same = stored == _content(record)
+        is_repeat = stored == _content(record)
     else:
-        same = _last_check(connection, record) == (record.checks, record.decision, record.comment)
-    return None if same else Refusal("key_used", "This key was sent with another answer before.", hint=hint)
+        is_repeat = _last_check(connection, record) == (record.checks, record.decision, record.comment)
+    return None if is_repeat else Refusal("key_used", "This key was sent with another answer before.", hint=hint)
 
 
 def _content(vote: Vote) -> tuple[object, ...]:

@@ -79,10 +79,10 @@ class Voting:
         return campaign, standing(connection, self.records, campaign_id, rater_id, state), state.holds
 
     def _as_it_is(self, campaign_id: str, is_open: bool | None) -> Campaign:
-        known = None if is_open is None else self.records.campaign(campaign_id)
-        if known is None or known.kind not in RATERS_PER_UNIT:  # routing's gold set is only stored as one
+        campaign = None if is_open is None else self.records.campaign(campaign_id)
+        if campaign is None or campaign.kind not in RATERS_PER_UNIT:  # routing's gold set is only stored as one
             raise _no_campaign()
-        return known if known.open == is_open else known.model_copy(update={"open": is_open})
+        return campaign if campaign.open == is_open else campaign.model_copy(update={"open": is_open})
 
     def join(self, campaign_id: str, rater_id: str) -> None:
         """Join without an invitation, for leads and for the person at this machine."""
@@ -161,11 +161,11 @@ class Voting:
             return None
         moment, until = self.moments(campaign_id)
         address = secrets.token_urlsafe(18)
-        taken = take_for_lead(connection, campaign_id, rater_id, until=until, address=address, now=moment)
-        if taken is None:
+        assignment_id = take_for_lead(connection, campaign_id, rater_id, until=until, address=address, now=moment)
+        if assignment_id is None:
             return None
-        self.note(connection, address, taken, EventKind.LEASED, rater_id)
-        return HeldTask(self.records.assignment(taken, connection), address, until, where, handed_at=moment)
+        self.note(connection, address, assignment_id, EventKind.LEASED, rater_id)
+        return HeldTask(self.records.assignment(assignment_id, connection), address, until, where, handed_at=moment)
 
     def _without_task(
         self, connection: Connection, campaign_id: str, rater_id: str, where: RaterStanding, *, shared: bool

@@ -109,8 +109,8 @@ def board_changes(
     *, old_query: BoardQuery | None = None,
 ) -> BoardChanges:  # fmt: skip
     """The changes from the old board to the new one."""
-    before = {one.model: one for one in old.ranking.models}
-    after = {one.model: one for one in new.ranking.models}
+    before = {row.model: row for row in old.ranking.models}
+    after = {row.model: row for row in new.ranking.models}
     common = [model for model in after if model in before]
     if len(common) < 2:
         raise UserError(f"Fewer than two editors are on both boards ({name}).", hint="A comparison needs two or more.")
@@ -133,7 +133,7 @@ def board_changes(
         name, models, tuple(m for m in before if m not in after), tuple(m for m in after if m not in before),
         len(shared), int(changed), len(outputs), answers, _source(old, new),
         tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
-        bool(outputs) or (_asked(old) == _asked(new) and not items.isdisjoint(_items(old_boards.view, old))),
+        bool(outputs) or (_sources(old) == _sources(new) and not items.isdisjoint(_items(old_boards.view, old))),
     )  # fmt: skip
 
 
@@ -154,10 +154,10 @@ def _outputs(view: View, board: Board) -> frozenset[str]:
 def _items(view: View, board: Board) -> frozenset[str]:
     """The items of a board's battles; ids are the same in every workspace."""
     places = np.unique(view.entries.item[board.battles.left])
-    return frozenset(view.entries.item_id[place] for place in places.tolist())
+    return frozenset(view.entries.item_id[code] for code in places.tolist())
 
 
-def _asked(board: Board) -> tuple[bool, frozenset[str]]:
+def _sources(board: Board) -> tuple[bool, frozenset[str]]:
     """Whether people gave the verdicts, and the judges that did."""
     return board.chosen.source in ("human", "all"), frozenset(board.chosen.judges)
 
@@ -167,9 +167,9 @@ def pair_verdicts(view: View, board: Board) -> PairVerdicts:
     entries, battles = view.entries, board.battles
     points: dict[tuple[str, str], list[float]] = {}
     for left, right, winner in zip(battles.left.tolist(), battles.right.tolist(), battles.winner.tolist(), strict=True):
-        one, other = entries.id_of(left), entries.id_of(right)
+        first, second = entries.id_of(left), entries.id_of(right)
         value = 1.0 if winner == LEFT else 0.0 if winner == RIGHT else 0.5
-        key, value = ((one, other), value) if one < other else ((other, one), 1.0 - value)
+        key, value = ((first, second), value) if first < second else ((second, first), 1.0 - value)
         points.setdefault(key, []).append(value)
     return {key: float(np.mean(values)) for key, values in points.items()}
 
@@ -185,8 +185,8 @@ def _answers_part(
         )
     except UserError:  # the common outputs do not link two editors
         return {}, (0, 0)
-    before = {one.model: one.rating for one in old.ranking.models}
-    moved = {one.model: one.rating - before[one.model] for one in new.ranking.models if one.model in before}
+    before = {row.model: row.rating for row in old.ranking.models}
+    moved = {row.model: row.rating - before[row.model] for row in new.ranking.models if row.model in before}
     middle = float(np.mean(list(moved.values()))) if moved else 0.0
     return {model: value - middle for model, value in moved.items()}, (len(old.battles), len(new.battles))
 
@@ -218,24 +218,24 @@ def _form_text(view: View, judge: str) -> str:
     return ", ".join(versions) or judge
 
 
-def _parts(one: ModelChange) -> tuple[CellValue, CellValue]:
+def _parts(change: ModelChange) -> tuple[CellValue, CellValue]:
     """The change by answers and the rest, in whole points, so that the printed parts add up to the printed change."""
-    if one.by_answers is None:
+    if change.by_answers is None:
         return None, None
-    return round(one.by_answers), round(one.change) - round(one.by_answers)
+    return round(change.by_answers), round(change.change) - round(change.by_answers)
 
 
 def _section(changes: BoardChanges) -> Section:
     title = f"What changed since {changes.old_name.removeprefix('before ')}"
     if not changes.comparable:
-        return Section(title, points=(_not_comparable(changes), *_alone(changes)))
-    real = [one for one in changes.models if one.real]
-    unknown = sum(one.real is None for one in changes.models)
+        return Section(title, points=(_not_comparable(changes), *_on_one_board(changes)))
+    real = [model for model in changes.models if model.real]
+    unknown = sum(model.real is None for model in changes.models)
     points = []
     if known := len(changes.models) - unknown:
         points.append(
             f"{len(real)} of {counted(known, 'editor')}{' with intervals' if unknown else ''} moved by more than chance"
-            + (": " + ", ".join(f"{one.model} {one.change:+.0f}" for one in real) + "." if real else ".")
+            + (": " + ", ".join(f"{model.model} {model.change:+.0f}" for model in real) + "." if real else ".")
         )
     if unknown:
         points.append(f"For {counted(unknown, 'editor')} a board has no interval: whether they moved is not known.")
@@ -247,7 +247,7 @@ def _section(changes: BoardChanges) -> Section:
             f"{changes.common_pairs:,} pairs of outputs have a verdict on both boards; {changes.changed_pairs:,} "
             f"({share:.1%}) changed."
         )
-    if any(one.by_answers is not None for one in changes.models):
+    if any(model.by_answers is not None for model in changes.models):
         before, after = changes.answers
         points.append(
             f"Both boards have verdicts on {counted(changes.common_outputs, 'output')}: {before:,} verdicts on the old "
@@ -257,14 +257,14 @@ def _section(changes: BoardChanges) -> Section:
         points.append(
             f"The boards have too few outputs in common to compare: the part of {changes.source} is not known."
         )
-    points += _alone(changes)
+    points += _on_one_board(changes)
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
-            one.model, one.old_rank, one.new_rank, one.old, one.new, one.change,
-            None if one.half_width is None else Number(one.half_width, ".0f"),
-            {True: "yes", False: "no", None: "not known"}[one.real], *_parts(one),
+            model.model, model.old_rank, model.new_rank, model.old, model.new, model.change,
+            None if model.half_width is None else Number(model.half_width, ".0f"),
+            {True: "yes", False: "no", None: "not known"}[model.real], *_parts(model),
         )
-        for one in sorted(changes.models, key=lambda one: -abs(one.change))
+        for model in sorted(changes.models, key=lambda model: -abs(model.change))
     )  # fmt: skip
     head = columns(
         "editor", "old rank", "new rank", Column("old rating", ".0f"), Column("new rating", ".0f"),
@@ -281,14 +281,14 @@ def _section(changes: BoardChanges) -> Section:
 
 
 def _not_comparable(changes: BoardChanges) -> str:
-    asked = f"{changes.judge_changes[0]}, and " if changes.judge_changes else "they share no item, and "
+    reason = f"{changes.judge_changes[0]}, and " if changes.judge_changes else "they share no item, and "
     return (
-        f"The boards are not comparable: {asked}no output has a verdict on both. Whether the "
+        f"The boards are not comparable: {reason}no output has a verdict on both. Whether the "
         f"{counted(len(changes.models), 'editor')} on both boards moved is not known."
     )
 
 
-def _alone(changes: BoardChanges) -> list[str]:
+def _on_one_board(changes: BoardChanges) -> list[str]:
     """The editors that only one board has."""
     sides = (("Only on the old board", changes.left), ("Only on the new board", changes.joined))
     return [f"{text}: {', '.join(names)}." for text, names in sides if names]

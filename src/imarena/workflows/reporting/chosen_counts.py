@@ -37,36 +37,36 @@ def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
     """The votes only on outputs of these editors (empty: all votes)."""
     if not editors:
         return view.votes
-    shown, votes = chosen_outputs(view, editors), view.votes
-    return votes.where(_shown(shown, votes.left) & _shown(shown, votes.right))
+    outputs, votes = chosen_outputs(view, editors), view.votes
+    return votes.where(_among(outputs, votes.left) & _among(outputs, votes.right))
 
 
 def chosen_verdicts(view: View, form: Form, editors: tuple[str, ...]) -> int:
     """Number of verdicts of this form that are only on outputs of these editors (empty: all)."""
-    return _concerned(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
+    return _n_judgments(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
 
 
 def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
     """(k,) which outputs of the view are by these editors (empty: all)."""
-    named = view.entries.editor
+    editor = view.entries.editor
     if not editors:
-        return np.ones(named.of.size, bool)
-    codes = [code for code, name in enumerate(named.names) if name in editors]
-    return np.isin(named.of, codes)
+        return np.ones(editor.of.size, bool)
+    codes = [code for code, name in enumerate(editor.names) if name in editors]
+    return np.isin(editor.of, codes)
 
 
-def _shown(shown: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _among(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(n,) whether the output at each position is among the shown ones, or there is none (-1)."""
-    return (places < 0) | shown[np.maximum(places, 0)] if shown.size else places < 0
+    return (places < 0) | outputs[np.maximum(places, 0)] if outputs.size else places < 0
 
 
-def _concerned(view: View, form: Form, shown: NDArray[np.bool_]) -> int:
+def _n_judgments(view: View, form: Form, outputs: NDArray[np.bool_]) -> int:
     columns = view.judgments([form])
-    return int((columns.ok & _shown(shown, columns.left) & _shown(shown, columns.right)).sum())
+    return int((columns.ok & _among(outputs, columns.left) & _among(outputs, columns.right)).sum())
 
 
 def _verdicts_apart(
-    view: View, judgments: dict[str, dict[str, int]], shown: NDArray[np.bool_]
+    view: View, judgments: dict[str, dict[str, int]], outputs: NDArray[np.bool_]
 ) -> dict[str, dict[str, int]]:
     """The counts by judge and status, with answers that hold no verdict apart from those that are ok."""
     apart: Counter[str] = Counter()
@@ -74,7 +74,7 @@ def _verdicts_apart(
         if form.judge in judgments:
             columns = view.judgments([form])
             apart[form.judge] += int(
-                (columns.without_verdict & _shown(shown, columns.left) & _shown(shown, columns.right)).sum()
+                (columns.without_verdict & _among(outputs, columns.left) & _among(outputs, columns.right)).sum()
             )
     return {
         judge: row | {Status.OK.value: row[Status.OK.value] - apart[judge], NO_VERDICT: apart[judge]}
@@ -84,15 +84,15 @@ def _verdicts_apart(
     }
 
 
-def _judgments(view: View, shown: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
+def _judgments(view: View, outputs: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
     """Counts by judge and status, as in `imarena status`: every question once."""
     counts: Counter[tuple[str, str]] = Counter()
     for form in view.forms.every:
-        counts[form.judge, Status.OK.value] += _concerned(view, form, shown)
+        counts[form.judge, Status.OK.value] += _n_judgments(view, form, outputs)
     places = view.entries.index_of
     for (_, left, right, _), question in unanswered_questions(view.workspace).items():
         sides = [places.get(side, -1) for side in (left, right) if side is not None]
-        if all(index >= 0 and shown[index] for index in sides):
+        if all(index >= 0 and outputs[index] for index in sides):
             counts[question.judge, question.status] += 1
     nested: dict[str, dict[str, int]] = {}
     for (name, state), number in sorted(counts.items()):

@@ -33,10 +33,10 @@ def read_gallery(
     view = View(workspace)
     entries = view.entries
     names = [code for code, name in enumerate(entries.editor.names) if name in editors]
-    asked = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
-    if (asked & entries.pictured).any():  # items without any image are not worth a place
-        asked &= entries.pictured
-    made_for = {entries.item_id[index] for index in np.unique(entries.item[asked]).tolist()}
+    mask = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
+    if (mask & entries.pictured).any():  # items without any image are not worth a place
+        mask &= entries.pictured
+    made_for = {entries.item_id[index] for index in np.unique(entries.item[mask]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
     chosen = spread_items(items, count)
     if not chosen:
@@ -46,14 +46,14 @@ def read_gallery(
     for output in workspace.store.records(Output, **where):
         outputs[output.item_id].append(output)
     shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
-    known = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
-    shown = [output.output_id for some in outputs.values() for output in some]
-    return gallery_section(chosen, len(items), outputs, _scores(view, judge, shown), known, picture)
+    qualities = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
+    output_ids = [output.output_id for some in outputs.values() for output in some]
+    return gallery_section(chosen, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
 
 
-def _scores(view: View, judge: str | None, shown: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:
+def _scores(view: View, judge: str | None, output_ids: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:
     """The scores of these outputs that count, on the judges' own scales."""
-    places = [view.entries.index_of[output] for output in shown]
+    places = [view.entries.index_of[output] for output in output_ids]
     scores: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
     for form in view.forms.counting(None if judge is None else (judge,), pairwise=False):
         judgments = view.judgments([form])
@@ -89,8 +89,8 @@ class Thumbnails:
     def __call__(self, image: ImageRef) -> str:
         if self.folder is not None:
             return preview_file(self.workspace, self.folder, image, FILE_PX) or self._unreadable(image)
-        known = self._known.get(image.sha256)
-        address = self._inside(image) if known is None else known
+        cached = self._known.get(image.sha256)
+        address = self._inside(image) if cached is None else cached
         self._known[image.sha256] = address
         if not address or self._bytes + len(address) > INSIDE_BYTES:
             self.left_out += bool(address)

@@ -54,13 +54,13 @@ def judge_study(
 ) -> JudgeStudy:
     """Make the tables of accuracy, boards by track, self-consistency, ranks, confusion and score differences."""
     view = View(workspace)
-    named = [judge_called(view, name) for name in judges]
+    names = [judge_called(view, name) for name in judges]
     boards = Boards(view)
     try:
-        main = boards.board(BoardQuery(judge=named[0] if named else None, notes=False))
+        main = boards.board(BoardQuery(judge=names[0] if names else None, notes=False))
     except UserError:  # no battles yet
         main = None
-    data = PaperData(view, boards, main, lambda _: "", named, leaderboard=leaderboard)
+    data = PaperData(view, boards, main, lambda _: "", names, leaderboard=leaderboard)
     tables: list[Table] = []
     texts: list[str] = []
     missing = []

@@ -46,8 +46,8 @@ def known_truth(workspace: Workspace, boards: Sequence[Board], editors: Collecti
     tau = {}
     for board in boards:
         ratings = _ratings(board)
-        known = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
-        value = kendall([ratings[name] for name in known], [means[name] for name in known]).value
+        names = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
+        value = kendall([ratings[name] for name in names], [means[name] for name in names]).value
         if value is not None:
             tau[board.title] = value
     return KnownTruth(truth, _section(means, habits, tau, boards), tau)
@@ -62,7 +62,7 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
         if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
     }
     scores = {}
-    for output in sorted(outputs, key=lambda one: (one.item_id, one.turn)):  # each exact image is drawn once
+    for output in sorted(outputs, key=lambda each: (each.item_id, each.turn)):  # each exact image is drawn once
         if output.image is not None and output.item_id in keys and output.status is Status.OK:
             pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
             truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)

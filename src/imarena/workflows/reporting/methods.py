@@ -47,8 +47,8 @@ def methods_section(
 
 def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
     """A paragraph that can be used in a paper."""
-    named = [name for name in status.outputs if name != UNNAMED_EDITOR]
-    evaluated = counted(len(named), "editor") if named or not status.outputs else "outputs of unnamed editors"
+    editors = [name for name in status.outputs if name != UNNAMED_EDITOR]
+    evaluated = counted(len(editors), "editor") if editors or not status.outputs else "outputs of unnamed editors"
     texts = [
         f"We evaluated {evaluated} on {counted(len(view.entries.item_id), 'item')} with "
         f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
@@ -178,13 +178,13 @@ def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
     return Table(head, tuple(rows), "Judges")
 
 
-def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
-    """Counts of people's answers. `shown` (k,): the outputs that the report is about."""
+def _people(view: View, votes: VoteColumns, outputs: NDArray[np.bool_]) -> Table:
+    """Counts of people's answers. `outputs` (k,): the outputs that the report is about."""
     ratings = read_ratings(view)
     rows: list[tuple[CellValue, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
     rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]
     for criterion in sorted(ratings.criterion.used()):
-        number = int(shown[ratings.output[ratings.of(criterion)]].sum())
+        number = int(outputs[ratings.output[ratings.of(criterion)]].sum())
         rows += [(f"ratings, {criterion}", number)] if number else []
     if ratings.rule and rows:
         rows.append((f"overall: the {ratings.rule.replace('-', ' ')} of each rater's ratings", None))

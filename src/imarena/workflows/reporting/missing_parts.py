@@ -33,8 +33,8 @@ _RATING = "imarena campaign create NAME --kind rating"
 @cache
 def report_parts() -> tuple[ReportPart, ...]:
     """Every part that a report can have, in the report's order."""
-    listed = package_yaml("imarena.workflows.reporting", "missing_parts.yaml")["parts"]
-    return tuple(ReportPart(**part) for part in listed)
+    parts = package_yaml("imarena.workflows.reporting", "missing_parts.yaml")["parts"]
+    return tuple(ReportPart(**part) for part in parts)
 
 
 def absent_section(

@@ -106,13 +106,13 @@ def write_report(
     query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    listed = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
+    candidates = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
-    main, shown, groups = _shown_boards(boards, listed, first, query)
+    main, shown_boards, groups = _shown_boards(boards, candidates, first, query)
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
-    known = known or known_truth(workspace, listed, query.editors)
+    known = known or known_truth(workspace, candidates, query.editors)
     sections: list[reports.Section | None] = [
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
@@ -120,7 +120,7 @@ def write_report(
             status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
         ),
     ]
-    sections += _board_sections(shown, groups, main, query)
+    sections += _board_sections(shown_boards, groups, main, query)
     tell("report", 3, 5)
     sections.append(known.section if known else None)
     sections += failure_sections(view, query.editors, pictures)
@@ -128,12 +128,12 @@ def write_report(
     if not query.editors:
         by_group = dict(groups[main.title] if main else ())
         papers = PaperData(view, boards, main, pictures, query.judges, by_group, query.leaderboard)
-        sections += _study_sections(papers, listed, known)
+        sections += _study_sections(papers, candidates, known)
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
-    sections.append(methods_section(view, status, shown, query.judge, query.editors))
-    ungrouped = [] if main is None or query.by is not None else _ungrouped(shown, groups[main.title])
+    sections.append(methods_section(view, status, shown_boards, query.judge, query.editors))
+    ungrouped = [] if main is None or query.by is not None else _columns_not_used(shown_boards, groups[main.title])
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = reports.Page(
@@ -160,28 +160,28 @@ def _is_one_file(target: Path) -> bool:
 
 
 def _shown_boards(
-    boards: Boards, made: Sequence[Board], first: Board | None, query: ReportQuery
+    boards: Boards, candidates: Sequence[Board], first: Board | None, query: ReportQuery
 ) -> tuple[Board | None, list[Board], dict[str, BoardGroups]]:
     """The main board with its title, all boards with it in front, and the boards per group; all of them are stored."""
-    main = first if first is None else next((board for board in made if board.same_as(first)), first)
+    main = first if first is None else next((board for board in candidates if board.same_as(first)), first)
     if main is not None and not main.title:
         command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
         main = replace(main, title=describe_source(main.chosen), command=command)
-    shown = [*([main] if main is not None else []), *(board for board in made if board is not main)]
-    groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
+    shown_boards = [*([main] if main is not None else []), *(board for board in candidates if board is not main)]
+    groups = {board.title: list(_groups(boards, board, main, query)) for board in shown_boards}
     workspace = boards.view.workspace
-    store_boards(workspace, [board.ranking for board in shown])
-    store_boards(workspace, [one.ranking for by_column in groups.values() for _, some in by_column for one in some])
-    return main, shown, groups
+    store_boards(workspace, [board.ranking for board in shown_boards])
+    store_boards(workspace, [group.ranking for by_column in groups.values() for _, some in by_column for group in some])
+    return main, shown_boards, groups
 
 
 def _study_sections(
-    papers: PaperData, made: Sequence[Board], known: KnownTruth | None
+    papers: PaperData, candidates: Sequence[Board], known: KnownTruth | None
 ) -> Iterator[reports.Section | None]:
     """Sections on all editors: examples, agreement, alignment, health and the tables of the papers."""
     workspace, judges = papers.view.workspace, papers.judges
     yield from example_sections(
-        papers.view, papers.main, made, judges, papers.picture, known.qualities if known else {}
+        papers.view, papers.main, candidates, judges, papers.picture, known.qualities if known else {}
     )
     yield from agreement_sections(workspace)
     aligned = [*alignment_sections(workspace, judges)]
@@ -191,10 +191,10 @@ def _study_sections(
 
 
 def _board_sections(
-    shown: Sequence[Board], groups: Mapping[str, BoardGroups], main: Board | None, query: ReportQuery
+    shown_boards: Sequence[Board], groups: Mapping[str, BoardGroups], main: Board | None, query: ReportQuery
 ) -> Iterator[reports.Section]:
     """Each board, followed by its boards per group, with the commands that print them."""
-    for number, board in enumerate(shown):
+    for number, board in enumerate(shown_boards):
         yield reports.board_section(board.title, with_samples(board), number, board.command)
         for by, some in groups[board.title]:
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
@@ -203,10 +203,10 @@ def _board_sections(
             yield reports.groups_section(board.title, by, _rankings(some), command)
 
 
-def _ungrouped(shown: Sequence[Board], groups: BoardGroups) -> list[str]:
+def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
     """Columns by which no board was split, although a report without `--by` tries to."""
     grouped = [by for by, _ in groups]
-    dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
+    dimensions = any(notice.code == "one_dimension" for board in shown_boards for notice in board.ranking.notices)
     return [*(by for by in GROUPED_BY if by not in grouped), *([] if dimensions else ["dimension"])]
 
 
@@ -217,8 +217,8 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports
         raise UserError(
             "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
         )
-    asked = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
-    return changes_section(boards, first, asked, query.against)
+    board_query = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
+    return changes_section(boards, first, board_query, query.against)
 
 
 def _left_out(pictures: Thumbnails) -> str:
@@ -245,20 +245,20 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
     """A board split by item columns: every board by the requested column, else the first board by all suitable ones."""
-    asked = BoardQuery(judge=query.judge, editors=query.editors)
+    board_query = BoardQuery(judge=query.judge, editors=query.editors)
     if board is main and query.by is not None:
-        yield query.by, boards.boards(replace(asked, by=query.by))
+        yield query.by, boards.boards(replace(board_query, by=query.by))
     elif board is main:
         for by in _columns(boards.view):
             try:
-                of_groups = boards.boards(replace(asked, by=by))
+                of_groups = boards.boards(replace(board_query, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
                 continue
             yield by, of_groups
     elif query.by is not None:
-        for title, one in board_queries(boards, asked):
+        for title, group_query in board_queries(boards, board_query):
             if title == board.title:
-                yield query.by, boards.boards(replace(one, by=query.by))
+                yield query.by, boards.boards(replace(group_query, by=query.by))
 
 
 def _columns(view: View) -> Iterator[str]:
@@ -304,23 +304,23 @@ def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> lis
     for column, entries in (("task", taxonomy.tasks), ("topic", taxonomy.topics)):
         used = _codes_used(view, column, {entry.name for entry in entries})
         codes |= {entry.name: entry.title for entry in entries if entry.name in used}
-    return [section and _explained(section, codes) for section in sections]
+    return [section and _with_code_names(section, codes) for section in sections]
 
 
 def _codes_used(view: View, column: str, codes: Set[str]) -> set[str]:
     """The codes that occur in items whose taxonomy is ImagenWorld's."""
     possible = codes & set(view.entries.labels[column].used())
-    found: set[str] = set()
+    used: set[str] = set()
     for item in view.workspace.store.records(Item, **{column: sorted(possible)}) if possible else ():
         if item.taxonomy == "imagenworld":
-            found.add(getattr(item, column))
-            if found == possible:
+            used.add(getattr(item, column))
+            if used == possible:
                 break
-    return found
+    return used
 
 
-def _explained(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
-    shown = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
-    shown |= {column.title for table in section.tables for column in table.columns}
-    words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in shown)
+def _with_code_names(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
+    texts = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
+    texts |= {column.title for table in section.tables for column in table.columns}
+    words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in texts)
     return replace(section, text=(*section.text, f"Codes: {words}.")) if words else section

@@ -83,10 +83,10 @@ class BattleIndex:
         before = np.cumsum(size) - size
         return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum())), np.repeat(pairs, size)
 
-    def has_any(self, pairs: slice, kept: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """For each of these pairs, whether at least one verdict is kept. `kept` gives a mask for some rows."""
+    def has_any(self, pairs: slice, mask_of: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """For each of these pairs, whether at least one verdict is kept. `mask_of` gives a mask for some rows."""
         start = self.start[pairs.start : pairs.stop + 1]
-        verdicts = kept(slice(int(start[0]), int(start[-1])))
+        verdicts = mask_of(slice(int(start[0]), int(start[-1])))
         if verdicts.size == start.size - 1:  # every pair has one verdict: much faster
             return verdicts
         return np.logical_or.reduceat(verdicts, start[:-1] - start[0])
@@ -94,25 +94,25 @@ class BattleIndex:
 
 def read_battle_index(view: views.View, before: BattleIndex | None = None) -> BattleIndex:
     """Index the votes and judgments of a view that count. `before`: an earlier index, whose unchanged part is kept."""
-    cast, asking = _cast(view)
-    known = before if before is not None and before.goes_on_in(view) else None
-    changes = views.changes_since(view, known.seen) if known is not None else None
-    if known is None or changes is None:
-        return _indexed(view, cast, asking, None)
+    cast, asking = _counting_votes(view)
+    earlier = before if before is not None and before.goes_on_in(view) else None
+    changes = views.changes_since(view, earlier.seen) if earlier is not None else None
+    if earlier is None or changes is None:
+        return _index(view, cast, asking, None)
     touched = [changes.pairs]
-    if known.voted != _digest(cast, asking):
-        people = known.judge.of
-        old = rows_where(len(known), lambda some: known.has_any(some, lambda rows: people[rows] < 0))
-        for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
+    if earlier.voted != _digest(cast, asking):
+        people = earlier.judge.of
+        old = rows_where(len(earlier), lambda some: earlier.has_any(some, lambda rows: people[rows] < 0))
+        for left, right in ((earlier.left[old], earlier.right[old]), (cast.left, cast.right)):
             touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
-        return replace(known, seen=views.view_position(view))
-    gone = views.rows_on(view.entries, known.left, known.right, pairs)
-    return _merged(known, gone, _indexed(view, cast, asking, pairs))
+        return replace(earlier, seen=views.view_position(view))
+    gone = views.rows_on(view.entries, earlier.left, earlier.right, pairs)
+    return _merge(earlier, gone, _index(view, cast, asking, pairs))
 
 
-def _cast(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
+def _counting_votes(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
     """The votes on pairs that count, and a mask of those from open campaigns."""
     votes = view.votes
     cast = votes.where(votes.counts & (votes.preference != views.NONE) & (votes.right >= 0))
@@ -125,9 +125,7 @@ def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
     return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
 
 
-def _indexed(
-    view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None
-) -> BattleIndex:
+def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
     """The index of all verdicts that count, or only of those on these pairs."""
     entries, voted = view.entries, _digest(cast, asking)
     forms = view.forms.counting(pairwise=True)
@@ -143,8 +141,8 @@ def _indexed(
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
-    named = _named(cast, judgments)
-    rows, start = _grouped(keys, named)
+    numbers = _verdict_numbers(cast, judgments)
+    rows, start = _group(keys, numbers)
     first = take_in_parts(rows, start[:-1])
     pair = take_in_parts(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
@@ -164,7 +162,7 @@ def _indexed(
     return BattleIndex(
         left=build_column(pair.size, np.int32, lambda some: pair[some] >> 32),
         right=build_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
-        named=take_in_parts(named, first),
+        named=take_in_parts(numbers, first),
         start=start,
         outcome=build_column(rows.size, np.int8, outcome),
         judge=views.Names(take_in_parts(joined(no_judge, judged), rows), judges),
@@ -178,64 +176,64 @@ def _indexed(
     )
 
 
-def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
+def _verdict_numbers(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
     """(n,) the numbers of votes, followed by those of judgments."""
     return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
-def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
+def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
 
     def numbered(some: slice) -> list[IntArray]:
-        return [keys[some], named[some], np.arange(some.start, some.stop)]
+        return [keys[some], numbers[some], np.arange(some.start, some.stop)]
 
     by_key, begun = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size)
-    for key, name, row in sorted_parts(keys.size, numbered):
-        order = np.lexsort((name, key))
+    for key, number, row in sorted_parts(keys.size, numbered):
+        order = np.lexsort((number, key))
         new = views.group_starts(key[order])
         by_key.append(row[order])
-        begun.append(name[order][new][np.cumsum(new) - 1])  # for every row, the number of the first row of its pair
+        begun.append(number[order][new][np.cumsum(new) - 1])  # for every row, the number of the first row of its pair
     rows, first = by_key.column(), begun.column()
     by_pair, starts, at = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size), 0
-    for name, row in sorted_parts(keys.size, lambda some: [first[some], rows[some]]):
-        order = np.argsort(name, kind="stable")
+    for number, row in sorted_parts(keys.size, lambda some: [first[some], rows[some]]):
+        order = np.argsort(number, kind="stable")
         by_pair.append(row[order])
-        starts.append(at + np.flatnonzero(views.group_starts(name[order])))
+        starts.append(at + np.flatnonzero(views.group_starts(number[order])))
         at += row.size
     starts.append(np.array([at]))
     return by_pair.column(), starts.column()
 
 
-def _merged(known: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
+def _merge(earlier: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
-    parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
+    parts = _parts(gone, np.searchsorted(earlier.named, fresh.named), len(earlier))
 
     def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         return joined(*((new if is_new else old)[begin:end] for is_new, begin, end in parts))
 
     def put_rows(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        cuts = ((fresh.start, new) if is_new else (known.start, old) for is_new, _, _ in parts)
+        cuts = ((fresh.start, new) if is_new else (earlier.start, old) for is_new, _, _ in parts)
         return joined(
             *(rows[start[begin] : start[end]] for (start, rows), (_, begin, end) in zip(cuts, parts, strict=True))
         )
 
     # a name that is gone belonged to votes, and all of those were replaced
-    dimension = known.dimension.of
-    if known.dimension.names != fresh.dimension.names:
+    dimension = earlier.dimension.of
+    if earlier.dimension.names != fresh.dimension.names:
         code = {name: number for number, name in enumerate(fresh.dimension.names)}
-        codes = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)
+        codes = np.array([*(code.get(name, -1) for name in earlier.dimension.names), -1], np.int32)
         dimension = take_in_parts(codes, dimension)
     return replace(
         fresh,
-        left=put(known.left, fresh.left),
-        right=put(known.right, fresh.right),
-        named=put(known.named, fresh.named),
-        start=_starts(put(_sizes(known.start), _sizes(fresh.start))),
-        outcome=put_rows(known.outcome, fresh.outcome),
-        judge=views.Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
+        left=put(earlier.left, fresh.left),
+        right=put(earlier.right, fresh.right),
+        named=put(earlier.named, fresh.named),
+        start=_starts(put(_sizes(earlier.start), _sizes(fresh.start))),
+        outcome=put_rows(earlier.outcome, fresh.outcome),
+        judge=views.Names(put_rows(earlier.judge.of, fresh.judge.of), fresh.judge.names),
         dimension=views.Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
-        created_us=put_rows(known.created_us, fresh.created_us),
-        asking=put_rows(known.asking, fresh.asking),
+        created_us=put_rows(earlier.created_us, fresh.created_us),
+        asking=put_rows(earlier.asking, fresh.asking),
     )
 
 
@@ -314,10 +312,10 @@ class BattleIds:
 
     def _look(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         numbers, pairs = self._number, self._pair
-        wanted = np.uint64(content_number(identity))
+        number = np.uint64(content_number(identity))
         entries = view.entries
-        for at in range(int(np.searchsorted(numbers, wanted)), numbers.size):
-            if numbers[at] != wanted:
+        for at in range(int(np.searchsorted(numbers, number)), numbers.size):
+            if numbers[at] != number:
                 return None
             seq = np.array([pairs[at] >> 32, pairs[at] & 0xFFFFFFFF], np.int64)
             if seq.max() > (entries.seq[-1] if entries.seq.size else 0):
@@ -344,7 +342,7 @@ class BattleIds:
             if self._read is index.left:
                 return
             numbers = ColumnWriter(np.uint64)
-            new = _unknown(_pair_numbers(view.entries, index), self._pair)
+            new = _new_pairs(_pair_numbers(view.entries, index), self._pair)
             hashing = content_numbers(KIND, _rows(view.entries, new))
             while (part := np.fromiter(islice(hashing, _AT_ONCE), np.uint64)).size:
                 numbers.append(part)
@@ -361,16 +359,16 @@ def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
     return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
 
 
-def _unknown(pairs: IntArray, known: IntArray) -> IntArray:
+def _new_pairs(pairs: IntArray, earlier: IntArray) -> IntArray:
     """Those of the pairs (without duplicates) that are not among the known ones."""
-    if not known.size:
+    if not earlier.size:
         return pairs
-    both = joined(pairs, known)
+    all_pairs = joined(pairs, earlier)
     fresh = joined(
-        *(views.constant_column(np.bool_(is_new), part.size) for is_new, part in ((True, pairs), (False, known)))
+        *(views.constant_column(np.bool_(is_new), part.size) for is_new, part in ((True, pairs), (False, earlier)))
     )
     new = ColumnWriter(np.int64)
-    for pair, is_new in sorted_parts(both.size, lambda some: [both[some], fresh[some]]):
+    for pair, is_new in sorted_parts(all_pairs.size, lambda some: [all_pairs[some], fresh[some]]):
         new.append(np.setdiff1d(pair[is_new], pair[~is_new], assume_unique=True))
     return new.column()
 

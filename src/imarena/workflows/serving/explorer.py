@@ -126,14 +126,14 @@ class BattleList(Sequence[BattleView]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._built(np.asarray(self._pairs[index], np.int64))
+            return self._views(np.asarray(self._pairs[index], np.int64))
         return self[index : index + 1 or None][0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: IntArray) -> list[BattleView]:
+    def _views(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows, owner = index.verdicts_of(pairs)
         matches = _left_verdicts(self._view, index, self._filters)(rows)
@@ -146,8 +146,8 @@ class BattleList(Sequence[BattleView]):
         battles = []
         for pair in pairs.tolist():
             left, right = int(index.left[pair]), int(index.right[pair])
-            named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
-            battles.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
+            ids = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
+            battles.append(BattleView(battle_id(entries, left, right), *ids, counts[pair, True], counts[pair, False]))
         release_pages()
         return battles
 
@@ -166,11 +166,11 @@ def list_battles(
     if hidden:
         entries = snapshot.view.entries
         open_items = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
-        pairs = _shown(index_of(snapshot), pairs, open_items[entries.item])
+        pairs = _pairs_on(index_of(snapshot), pairs, open_items[entries.item])
     return BattleList(snapshot, filters, pairs)
 
 
-def _shown(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
+def _pairs_on(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
         return KeptRows(len(index), lambda some: outputs[index.left[some]])
@@ -218,8 +218,8 @@ def _left_verdicts(
         every = source[:-1].all()  # looking up the code of each verdict takes much longer
         masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])
     if filters.dimension is not None:
-        known = index.dimension.names
-        code = known.index(filters.dimension) if filters.dimension in known else -2
+        dimensions = index.dimension.names
+        code = dimensions.index(filters.dimension) if filters.dimension in dimensions else -2
         masks.append(lambda rows: index.dimension.of[rows] == code)
     if filters.since or filters.until:
         masks.append(lambda rows: filters.window.sees(index.created_us[rows]))
@@ -247,9 +247,9 @@ def load_battle(
     require_visible(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [
-        shown
-        for shown in _votes(snapshot.view, seqs)
-        if not shown.vote.retracted and (leads or shown.reason not in views.CHECKS)
+        row
+        for row in _votes(snapshot.view, seqs)
+        if not row.vote.retracted and (leads or row.reason not in views.CHECKS)
     ]
     return pair, cast, _judgments(leaderboards, snapshot.view, pair)
 
@@ -271,15 +271,15 @@ def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-    shown = []
+    result = []
     store = leaderboards.workspace.store
     for row in rows:
         judgment = from_row(Judgment, row)
         reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-        shown.append(
+        result.append(
             ShownJudgment(judgment, reply.raw if reply is not None else None, views.judgment_reason(view, row))
         )
-    return shown
+    return result
 
 
 # ---------------------------------------------------------------------- items
@@ -310,7 +310,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
         trace.output_id: trace
         for trace in store.records(Trace, output_id=[output.output_id for output in item_outputs])
     }
-    rated, places = _rated(view, item_id)
+    rated, places = _ratings_of(view, item_id)
     return ItemView(item, item_outputs, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
 
 
@@ -352,7 +352,7 @@ def _mean_marks(
     return means
 
 
-def _rated(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
+def _ratings_of(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
     """The ratings of each output of an item that count, and the output's position in the view."""
     query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:

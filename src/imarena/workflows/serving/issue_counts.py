@@ -77,8 +77,8 @@ def _of_votes(
     cast = view.votes
     rows = selected[issues.vote]
     if criterion is not None:
-        known = issues.criterion.names
-        about = known.index(criterion) if criterion in known else -2
+        names = issues.criterion.names
+        about = names.index(criterion) if criterion in names else -2
         rows &= (issues.criterion.of == about) | (issues.criterion.of < 0)
     chosen = np.flatnonzero(rows)
     kind = issues.kind[chosen]
@@ -103,28 +103,26 @@ def _editor_names(entries: views.Entries, outputs: CodeArray) -> list[str]:
 
 def read_issues(view: views.View) -> IssueColumns:
     """The issues of all votes."""
-    listed = [
-        (vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue.kind in ISSUE_KINDS
-    ]
-    drawn = {vote for vote, issue in listed if issue.box}
-    sizes = dict(_sizes(view, drawn))
+    pairs = [(vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue.kind in ISSUE_KINDS]
+    with_box = {vote for vote, issue in pairs if issue.box}
+    sizes = dict(_sizes(view, with_box))
     return IssueColumns(
-        vote=np.array([vote for vote, _ in listed], np.int64),
-        kind=np.array([ISSUE_KINDS.index(issue.kind) for _, issue in listed], np.int32),
-        label=views.encode_names(issue.label or None for _, issue in listed),
-        criterion=views.encode_names(issue.criterion for _, issue in listed),
-        cells=np.array([_cells(issue.box, sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
+        vote=np.array([vote for vote, _ in pairs], np.int64),
+        kind=np.array([ISSUE_KINDS.index(issue.kind) for _, issue in pairs], np.int32),
+        label=views.encode_names(issue.label or None for _, issue in pairs),
+        criterion=views.encode_names(issue.criterion for _, issue in pairs),
+        cells=np.array([_cells(issue.box, sizes.get(vote)) for vote, issue in pairs], np.int16).reshape(-1, 4),
     )
 
 
-def _sizes(view: views.View, drawn: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
+def _sizes(view: views.View, positions: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
     """Width and height of the images that these votes are about."""
     owner: dict[str, list[int]] = {}
-    for vote in sorted(drawn):
+    for vote in sorted(positions):
         owner.setdefault(view.entries.id_of(int(view.votes.left[vote])), []).append(vote)
-    wanted = sorted(owner)
-    for begin in range(0, len(wanted), _AT_ONCE):
-        for output in view.workspace.store.records(Output, id=wanted[begin : begin + _AT_ONCE]):
+    ids = sorted(owner)
+    for begin in range(0, len(ids), _AT_ONCE):
+        for output in view.workspace.store.records(Output, id=ids[begin : begin + _AT_ONCE]):
             if output.image is not None:
                 size = (output.image.width or 1, output.image.height or 1)
                 yield from ((vote, size) for vote in owner[output.output_id])

@@ -105,18 +105,18 @@ class FailedQuestions:
         work, kind = ColumnWriter(np.uint64), ColumnWriter(np.int32)
         pages = [None] if works is None else [works[at : at + views.PAGE] for at in range(0, len(works), views.PAGE)]
         for page in pages:
-            found = views.unanswered_questions(workspace, **({} if page is None else {"work_id": list(page)}))
-            work.append(_hashes(key[0] for key in found))
-            kind.append(np.array([number.setdefault(question, len(number)) for question in found.values()], np.int32))
+            failed = views.unanswered_questions(workspace, **({} if page is None else {"work_id": list(page)}))
+            work.append(_hashes(key[0] for key in failed))
+            kind.append(np.array([number.setdefault(question, len(number)) for question in failed.values()], np.int32))
         return cls(work.column(), kind.column(), tuple(number))
 
     def updated(self, fresh: "FailedQuestions", works: Sequence[str]) -> "FailedQuestions":
         """Replace the questions of these works by `fresh`."""
         kinds = tuple(dict.fromkeys((*self.kinds, *fresh.kinds)))
         moved = np.array([kinds.index(kind) for kind in fresh.kinds], np.int32)
-        kept = ~np.isin(self.work, _hashes(works))
-        work = np.concatenate([self.work[kept], fresh.work])
-        return FailedQuestions(work, np.concatenate([self.kind[kept], moved[fresh.kind]]), kinds)
+        stays = ~np.isin(self.work, _hashes(works))
+        work = np.concatenate([self.work[stays], fresh.work])
+        return FailedQuestions(work, np.concatenate([self.kind[stays], moved[fresh.kind]]), kinds)
 
     def counts(self) -> dict[JudgeDimension, Counter[str]]:
         """Number of questions by judge and dimension, and by their final status."""
@@ -150,30 +150,28 @@ class Behaviour:
 
 def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behaviour:
     """How judges behave in a view. `before`: an earlier result, whose unchanged part is kept."""
-    known, changes = before, None
-    if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
-        changes = views.changes_since(view, known.seen)
-    if known is None or changes is None:
-        known, unanswered = None, FailedQuestions.read(view.workspace)
+    past, changes = before, None
+    if past is not None and np.array_equal(past.outputs, view.entries.seq[: past.outputs.size]):
+        changes = views.changes_since(view, past.seen)
+    if past is None or changes is None:
+        past, unanswered = None, FailedQuestions.read(view.workspace)
     elif changes.works:
-        unanswered = known.unanswered.updated(FailedQuestions.read(view.workspace, changes.works), changes.works)
+        unanswered = past.unanswered.updated(FailedQuestions.read(view.workspace, changes.works), changes.works)
     else:
-        unanswered = known.unanswered
+        unanswered = past.unanswered
     failed = defaultdict(Counter, unanswered.counts())  # a question counts as failed once, even if it was retried
     forms: dict[JudgeDimension, list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
-    earlier = (
-        {(judge.health.judge, judge.health.dimension): judge for judge in known.judges} if known is not None else {}
-    )
+    earlier = {(judge.health.judge, judge.health.dimension): judge for judge in past.judges} if past is not None else {}
     judges = [
-        _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
+        _behaviour(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
 
-def _behaved(
+def _behaviour(
     view: views.View,
     health: JudgeBehaviour,
     forms: Sequence[Form],
@@ -193,10 +191,10 @@ def _behaved(
             swapping = swapping or bool(views.has_swapped_order(judgments, views.constant_form(len(judgments)))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
-        fresh = _decided(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
-        decided = _replaced(view, before.decided, changes.pairs, fresh)
+        fresh = _decided_pairs(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
+        decided = _replace_pairs(view, before.decided, changes.pairs, fresh)
     else:
-        decided = _decided(view, view.judgments(pairwise), swapping)
+        decided = _decided_pairs(view, view.judgments(pairwise), swapping)
     for rows in row_slices(decided.agreed.size):
         agreed = decided.agreed[rows]
         counts.update(both_orders=int((agreed >= 0).sum()), same=int((agreed == 1).sum()))
@@ -221,33 +219,33 @@ def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]
     return counts
 
 
-def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
+def _decided_pairs(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
     fought: views.CombinedPairs = views.combine_columns(
         judgments, views.constant_form(len(judgments)), view.entries, np.array([swapping])
     )
     key, outcome, agreed = ColumnWriter(np.int64), ColumnWriter(np.int8), ColumnWriter(np.int8)
     for rows in row_slices(fought.problem.size):
-        kept = fought.problem[rows] == views.OK
-        keys, seen = canonical_pairs(fought.left[rows][kept], fought.right[rows][kept], fought.outcome[rows][kept])
+        ok = fought.problem[rows] == views.OK
+        keys, outcomes = canonical_pairs(fought.left[rows][ok], fought.right[rows][ok], fought.outcome[rows][ok])
         key.append(keys)
-        outcome.append(seen)
-        agreed.append(fought.agreed[rows][kept])
+        outcome.append(outcomes)
+        agreed.append(fought.agreed[rows][ok])
     return DecidedPairs(key.column(), outcome.column(), agreed.column())
 
 
-def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
+def _replace_pairs(view: views.View, past: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """The earlier decided pairs, with those in `pairs` (keys of `pair_keys`) replaced by the fresh ones."""
-    keys = known.key
+    keys = past.key
     low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)
     high = build_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
     stays = build_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
     stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
-    return DecidedPairs(*(joined(filter_column(getattr(known, name), stays), getattr(fresh, name)) for name in names))
+    return DecidedPairs(*(joined(filter_column(getattr(past, name), stays), getattr(fresh, name)) for name in names))
 
 
 def canonical_pairs(left: CodeArray, right: CodeArray, outcome: views.ByteArray) -> tuple[IntArray, views.ByteArray]:
     """Each pair as one number, and its outcome as seen from the output with the lower position."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
-    seen = np.where(left > right, views.MIRRORED[outcome], outcome)
-    return low << 32 | high, np.where(seen == views.EQUAL, views.TIE, seen).astype(np.int8)
+    mirrored = np.where(left > right, views.MIRRORED[outcome], outcome)
+    return low << 32 | high, np.where(mirrored == views.EQUAL, views.TIE, mirrored).astype(np.int8)

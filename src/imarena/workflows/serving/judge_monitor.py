@@ -17,11 +17,11 @@ from imarena.workflows.views import PREFERENCES, ByteArray, View, Window, people
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """The behaviour of every judge and dimension, by name; with `released`, votes of open campaigns are excluded."""
     snapshot = leaderboards.snapshot()
-    listed = health_without_costs(snapshot, released=released)
+    behaviours = health_without_costs(snapshot, released=released)
     if not costs:
-        return listed
+        return behaviours
     paid = leaderboards.costs.upto(snapshot.view)
-    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in listed]
+    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in behaviours]
 
 
 def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
@@ -38,8 +38,8 @@ def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehavi
             voted[health.dimension] = _majorities(snapshot.view, health.dimension, Window(released=released))
         pairs, outcome = voted[health.dimension]
         rows, at = _met(pairs, decided.key, snapshot.view.entries.seq.size)
-        same = outcome[at] == decided.outcome[rows]
-        report.append(replace(health, people_pairs=int(rows.size), with_people=int(same.sum())))
+        agrees = outcome[at] == decided.outcome[rows]
+        report.append(replace(health, people_pairs=int(rows.size), with_people=int(agrees.sum())))
     return report
 
 
@@ -70,9 +70,9 @@ def _majorities(view: View, dimension: str, window: Window) -> tuple[IntArray, B
     """Sorted pairs and people's most frequent outcome on this dimension; pairs on which they are split are left out."""
     cast = people_battles(view, dimension=dimension, window=window)
     keys, outcome = canonical_pairs(cast.left, cast.right, cast.winner)
-    known, pair = np.unique(keys, return_inverse=True)
+    pairs, pair = np.unique(keys, return_inverse=True)
     size = len(PREFERENCES)
-    counts: NDArray[np.int64] = np.bincount(pair * size + outcome, minlength=known.size * size).reshape(-1, size)
+    counts: NDArray[np.int64] = np.bincount(pair * size + outcome, minlength=pairs.size * size).reshape(-1, size)
     most = counts.max(axis=1, initial=0)
     sole = (counts == most[:, None]).sum(axis=1) == 1
-    return known[sole], counts.argmax(axis=1)[sole].astype(np.int8)
+    return pairs[sole], counts.argmax(axis=1)[sole].astype(np.int8)

@@ -131,7 +131,7 @@ class Leaderboards:
         """The workspace as it is now."""
         with self._turning:
             marks = read_watermarks(self.workspace)
-            if self.latest is None:
+            if self.latest is None or self.latest.view.marks.removals != marks.removals:
                 # commands shown on a page must not name a folder of the server
                 self.latest = ViewSnapshot(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
             elif self.latest.view.marks != marks:
@@ -151,7 +151,7 @@ class Leaderboards:
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
-        chosen = _chosen(snapshot or self.snapshot(), filters.query())
+        chosen = _source(snapshot or self.snapshot(), filters.query())
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
     def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
@@ -167,8 +167,8 @@ class Leaderboards:
             return
         entries = snapshot.view.entries
         if hidden:
-            shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
-            battles = battles.of_outputs(shown[entries.item], both=False)
+            visible = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
+            battles = battles.of_outputs(visible[entries.item], both=False)
         for rows in row_slices(len(battles), _AT_ONCE):
             table = boards.battle_table(snapshot.view, battles.where(rows))
             columns = {name: table[name].to_pylist() for name in names if name in table.column_names}
@@ -180,7 +180,7 @@ class Leaderboards:
         snapshot = self.snapshot()
 
         def make() -> BoardOrReason:
-            board = _made(snapshot, filters.query(method))
+            board = _make(snapshot, filters.query(method))
             return replace(board, votes_withheld=filters.released and bool(snapshot.view.asking))
 
         return snapshot.get_or_compute(("board", filters, method), make)
@@ -217,18 +217,18 @@ class Leaderboards:
         return [(row["seq"], from_row(Ranking, row)) for row in rows]
 
 
-def _chosen(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
+def _source(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
     return boards.choose(snapshot.view, query, boards.AvailableSources(snapshot.view, query.window))
 
 
-def _made(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
+def _make(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
     try:
-        return _shown(snapshot, snapshot.boards.board(query), query)
+        return _printed_board(snapshot, snapshot.boards.board(query), query)
     except UserError as error:
-        return _without(snapshot, query, error)
+        return _simpler_board(snapshot, query, error)
 
 
-def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
+def _printed_board(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
     chosen, ranking = board.chosen, board.ranking
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
@@ -244,7 +244,7 @@ def _shown(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery
     )
 
 
-def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
+def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
     """A board without intervals if the data do not support them; else the reason why there is no board."""
     reason = str(error.args[0])
     try:
@@ -255,7 +255,7 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
     if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
-            board = _shown(snapshot, snapshot.boards.board(plain), plain)
+            board = _printed_board(snapshot, snapshot.boards.board(plain), plain)
         except UserError:
             pass
         else:
@@ -286,11 +286,11 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     except UserError:  # no such judge
         return []
     created, at = battles.created_us, 0
-    wanted = {(n + 1) * created.size // points - 1 for n in range(points)}
+    targets = {(n + 1) * created.size // points - 1 for n in range(points)}
     steps: set[int] = set()
     for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
         moments = np.sort(some)
-        steps.update(int(moments[index - at]) for index in wanted if at <= index < at + some.size)
+        steps.update(int(moments[index - at]) for index in targets if at <= index < at + some.size)
         at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []
@@ -307,13 +307,13 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
 def _facets(view: View) -> dict[str, list[str]]:
     entries, votes = view.entries, view.votes
     names = {"datasets": "dataset", "families": "family", "tasks": "task", "topics": "topic", "tracks": "track"}
-    asked = {votes.dimension.names[code] for code in np.unique(votes.dimension.of[votes.preference != 0]).tolist()}
+    voted = {votes.dimension.names[code] for code in np.unique(votes.dimension.of[votes.preference != 0]).tolist()}
     judged = {form.dimension for form in view.forms.every}
     return {
         **{facet: list(entries.labels[name].names) for facet, name in names.items()},
         "editors": list(entries.editor.names),
         "judges": view.forms.judges,
-        "dimensions": sorted(asked | judged | set(read_ratings(view).criterion.names)),
+        "dimensions": sorted(voted | judged | set(read_ratings(view).criterion.names)),
         "modes": sorted(MODES[code] for code in np.unique(entries.mode).tolist()),
     }
 
@@ -322,5 +322,5 @@ def judge_names(view: View, name: str | None) -> list[str] | None:
     """The judges that a filter selects: the one with this name, or else all of this kind; None: all judges."""
     if name is None or name == boards.ALL_JUDGES:
         return None
-    known = view.forms.judges
-    return [name] if name in known else [judge for judge in known if judge.partition("/")[0] == name]
+    names = view.forms.judges
+    return [name] if name in names else [judge for judge in names if judge.partition("/")[0] == name]

@@ -98,7 +98,7 @@ def _examples(
     outputs, position = np.unique(fought.output, return_inverse=True)
     lead = np.bincount(position, (fought.outcome == LEFT).astype(float) - (fought.outcome == RIGHT)).astype(np.int64)
     battles = np.bincount(position)
-    seen = np.array([entries.item_id[entries.item[output]] not in hidden for output in outputs.tolist()])
+    visible = np.array([entries.item_id[entries.item[output]] not in hidden for output in outputs.tolist()])
     ids = entries.order[outputs]
 
     def example(at: int) -> ResultExample:
@@ -106,6 +106,6 @@ def _examples(
         item_id = entries.item_id[entries.item[output]]
         return ResultExample(item_id, entries.id_of(output), fought.count(model, "", position == at))
 
-    best = [at for at in np.lexsort((ids, -battles, -lead)).tolist() if seen[at] and lead[at] > 0]
-    worst = [at for at in np.lexsort((ids, -battles, lead)).tolist() if seen[at] and lead[at] < 0]
+    best = [at for at in np.lexsort((ids, -battles, -lead)).tolist() if visible[at] and lead[at] > 0]
+    worst = [at for at in np.lexsort((ids, -battles, lead)).tolist() if visible[at] and lead[at] < 0]
     return tuple(map(example, best[:EXAMPLES])), tuple(map(example, worst[:EXAMPLES]))

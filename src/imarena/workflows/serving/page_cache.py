@@ -22,7 +22,7 @@ _NAMED = ("judge", "dimension")
 _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first", "ties", "preferences")
 
 
-def _seen(cached: CachedColumns) -> views.ReadPosition:
+def _position(cached: CachedColumns) -> views.ReadPosition:
     return views.ReadPosition(int(cached.about["judgments"]), int(cached.about["recent"]))
 
 
@@ -51,7 +51,7 @@ def read_index_cached(view: views.View) -> BattleIndex | None:
         forms=tuple(about["forms"]),
         outputs=view.entries.seq[: about["outputs"]],
         voted=about["voted"],
-        seen=_seen(cached),
+        seen=_position(cached),
     )
 
 
@@ -94,7 +94,7 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
         judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
     kinds = tuple(views.Unanswered(*values) for values in cached.about["failed"])
     unanswered = FailedQuestions(cached.arrays["failed-work"], cached.arrays["failed-kind"], kinds)
-    return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _seen(cached))
+    return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _position(cached))
 
 
 def write_behaviour_cached(view: views.View, behaviour: Behaviour) -> None:

@@ -145,7 +145,7 @@ class PreviewWarmer:
         workspace = self._pictures.workspace
         for campaign in workspace.store.records(Campaign, open=1):
             for assignment in self._next(campaign.campaign_id):
-                for image in self._shown(assignment):
+                for image in self._pictures_of(assignment):
                     if image.sha256 not in self._done:
                         yield image
 
@@ -156,7 +156,7 @@ class PreviewWarmer:
             assignment_ids = list(connection.execute(query).scalars())
         yield from map(self._records.assignment, assignment_ids)
 
-    def _shown(self, assignment: Assignment) -> Iterator[ImageRef]:
+    def _pictures_of(self, assignment: Assignment) -> Iterator[ImageRef]:
         sides = (self._records.picture(assignment, slot) for slot in _SLOTS)
         yield from (image for image in sides if image is not None)
         yield from self._records.sources(assignment)

@@ -74,7 +74,7 @@ class Previews:
         shape = self.shape(image)
 
         def make() -> bytes:
-            return _cut(self._decoded(image, shape)[shape.max_level - level], column, row)
+            return _cut(self._level_images(image, shape)[shape.max_level - level], column, row)
 
         return self.workspace.cache.get(_tile_key(image, level, column, row), make)
 
@@ -101,7 +101,7 @@ class Previews:
         """Numbered regions of an image, the same every time."""
         return segment(pixels(self.workspace.load(image)))
 
-    def _decoded(self, image: ImageRef, shape: TilePyramid) -> list[Image.Image]:
+    def _level_images(self, image: ImageRef, shape: TilePyramid) -> list[Image.Image]:
         """The image at each level, the largest first."""
         with self._guard:
             lock = self._busy.setdefault(image.sha256, threading.Lock())

@@ -13,9 +13,9 @@ _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: cl
 
 def with_deadline(protocol: type[asyncio.Protocol], limit_s: float = REQUEST_S) -> type[asyncio.Protocol]:
     """A uvicorn protocol that closes a connection whose request is not complete in time."""
-    known: Any = protocol
+    base: Any = protocol
 
-    class Deadline(known):  # type: ignore[misc]  # the class is only known when the server starts
+    class Deadline(base):  # type: ignore[misc]  # the class is only known when the server starts
         _deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:

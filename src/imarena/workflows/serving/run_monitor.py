@@ -52,22 +52,22 @@ class RunWatch:
         recent = []
         for row in rows:
             run = from_row(Run, row)
-            recent.append(self._followed(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
+            recent.append(self._with_counts(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
         return recent
 
-    def _followed(self, seen: MonitoredRun) -> MonitoredRun:
+    def _with_counts(self, monitored: MonitoredRun) -> MonitoredRun:
         """A run stores its counts only when it ends; until then they are counted here."""
-        if seen.run.state != "running":
+        if monitored.run.state != "running":
             with self._guard:
-                self._sofar.pop(seen.run.run_id, None)
-            return seen
+                self._sofar.pop(monitored.run.run_id, None)
+            return monitored
         with self._guard:
-            sofar = self._sofar.setdefault(seen.run.run_id, _Sofar())
+            sofar = self._sofar.setdefault(monitored.run.run_id, _Sofar())
             for kind in (Judgment, Output):
-                self._read(kind, seen.run.run_id, sofar)
-            return replace(seen, counts={**seen.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
+                self._read_new(kind, monitored.run.run_id, sofar)
+            return replace(monitored, counts={**monitored.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
 
-    def _read(self, kind: type[Judgment | Output], run_id: str, sofar: _Sofar) -> None:
+    def _read_new(self, kind: type[Judgment | Output], run_id: str, sofar: _Sofar) -> None:
         for row in self._workspace.store.rows(kind, after=sofar.after[kind], run_id=run_id):
             sofar.after[kind] = row["seq"]
             sofar.counts[row["status"]] += 1
@@ -112,20 +112,20 @@ class Costs:
             final = seq - uncommitted_window(view)
             if final > self._settled.judgments and (late or seq - self._settled.judgments > _SETTLED):
                 # on SQLite every sum is final
-                known = self._settled if uncommitted_window(view) else self._latest
-                self._settled = self._added(known, final, 0)
-            known = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
-            self._latest = self._added(known, seq, view.recent)
+                sums = self._settled if uncommitted_window(view) else self._latest
+                self._settled = self._add(sums, final, 0)
+            sums = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
+            self._latest = self._add(sums, seq, view.recent)
             self._write_cached(view)
             return self._latest.costs
 
-    def _added(self, known: "_Sums", upto: int, recent: int) -> "_Sums":
-        costs = known.costs.copy()
-        for after in range(known.judgments, upto, _SUMMED_AT_ONCE):
-            costs.update(self._between(after, min(upto, after + _SUMMED_AT_ONCE)))
-        return _Sums(max(upto, known.judgments), recent, +costs)
+    def _add(self, sums: "_Sums", upto: int, recent: int) -> "_Sums":
+        costs = sums.costs.copy()
+        for after in range(sums.judgments, upto, _SUMMED_AT_ONCE):
+            costs.update(self._costs_between(after, min(upto, after + _SUMMED_AT_ONCE)))
+        return _Sums(max(upto, sums.judgments), recent, +costs)
 
-    def _between(self, after: int, upto: int) -> Counter[JudgeDimension]:
+    def _costs_between(self, after: int, upto: int) -> Counter[JudgeDimension]:
         body: Any = judgments.c.body
         sqlite = self._engine.dialect.name == "sqlite"  # on SQLite a cast to JSON would give a number
         document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
@@ -142,8 +142,8 @@ class Costs:
         cached = read_cached(view, _COSTS)
         if cached is not None and "latest" in cached.about:
             about = cached.about
-            self._settled = _Sums(int(about["rows"]), 0, _counted(about["costs"]))
-            self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _counted(about["latest"]))
+            self._settled = _Sums(int(about["rows"]), 0, _sum_costs(about["costs"]))
+            self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _sum_costs(about["latest"]))
             self._stored = self._latest.judgments
 
     def _write_cached(self, view: View) -> None:
@@ -165,5 +165,5 @@ class _Sums:
     costs: Counter[JudgeDimension] = field(default_factory=Counter)
 
 
-def _counted(rows: list[Any]) -> Counter[JudgeDimension]:
+def _sum_costs(rows: list[Any]) -> Counter[JudgeDimension]:
     return Counter({(judge, about): usd for judge, about, usd in rows})

@@ -225,8 +225,8 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
     public = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
     os.environ[_SETTINGS] = json.dumps(public)
     os.environ[_LAUNCH] = launch
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}{settings.root_path}/"
+    url_host = f"[{host}]" if ":" in host else host
+    address = f"http://{url_host}:{port}{settings.root_path}/"
     say(f"{address}launch#{launch}" if launch else address)
     if open_browser:
         webbrowser.open(f"{address}launch#{launch}" if launch else address)

@@ -51,9 +51,9 @@ class SessionCache:
         if not machine:
             self._active.add(key)  # sessions that arrive during a lookup are looked up together
         with self._looking_up:
-            known = self.cached_visitor(secret)
-            if known is not None:
-                return known[1]
+            cached = self.cached_visitor(secret)
+            if cached is not None:
+                return cached[1]
             moment, forgotten = time.monotonic(), self._forgotten
             if len(self._known) > _MOST_KEPT:
                 self._known.clear()
@@ -71,12 +71,12 @@ class SessionCache:
     def cached_visitor(self, secret: str) -> tuple[float, Visitor | None] | None:
         """The cached result, if it is recent enough."""
         key = access.hash_secret(secret)
-        known = self._known.get(key)
-        if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
+        cached = self._known.get(key)
+        if cached is None or time.monotonic() - cached[0] >= _REMEMBERED_S:
             return None
-        if known[1] is not None and known[1].key == key:  # not a machine's
+        if cached[1] is not None and cached[1].key == key:  # not a machine's
             self._active.add(key)
-        return known
+        return cached
 
     def forget(self) -> None:
         """Clear the cache after somebody signed in or out, or was shut out."""
@@ -109,9 +109,9 @@ def sign_in_administrator(workspace: Workspace, days: float) -> str:
     return access.open_session(store.engine, role="admin", name=_ADMINISTRATOR, days=days, rater=rater)
 
 
-def same_secret(wanted: str, presented: str) -> bool:
+def same_secret(expected: str, presented: str) -> bool:
     """Whether the presented secret is the wanted one; False if none is set."""
-    return bool(wanted) and hmac.compare_digest(wanted.encode(), presented.encode("utf-8", "replace"))
+    return bool(expected) and hmac.compare_digest(expected.encode(), presented.encode("utf-8", "replace"))
 
 
 def open_sessions(workspace: Workspace, *, before: str | None, limit: int) -> list[StoredSession]:
@@ -143,12 +143,12 @@ class NewToken:
 
 def machine_tokens(workspace: Workspace, *, by_role: str | None, before: int | None, limit: int) -> list[StoredToken]:
     """The tokens that a caller may manage, newest first."""
-    return access.token_rows(workspace.store.engine, before=before, limit=limit, roles=_handled(by_role))
+    return access.token_rows(workspace.store.engine, before=before, limit=limit, roles=_manageable_roles(by_role))
 
 
 def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str, days: float) -> NewToken:
     """Create a token for a machine."""
-    allowed = _handled(by_role)
+    allowed = _manageable_roles(by_role)
     if allowed and role not in allowed:
         raise Refusal("not_allowed", "Only the administrator may make a token with this role.")
     engine = workspace.store.engine
@@ -160,11 +160,11 @@ def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str
 def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> None:
     """Revoke a token that a caller may manage."""
     engine = workspace.store.engine
-    known = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_handled(by_role))
-    if not known or not access.revoke_token(engine, token_id):
+    rows = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_manageable_roles(by_role))
+    if not rows or not access.revoke_token(engine, token_id):
         raise Refusal("not_found", "There is no such token.")
 
 
-def _handled(role: str | None) -> tuple[str, ...]:
+def _manageable_roles(role: str | None) -> tuple[str, ...]:
     """Roles of the tokens that a caller may manage; empty: all."""
     return () if role == "admin" else ("viewer",)

@@ -42,8 +42,10 @@ from .probe import judge_probes as judge_probes
 from .probe_run import plan_probes as plan_probes
 from .probe_run import run_probes as run_probes
 from .rater_agreement import agree_on_each as agree_on_each
+from .rater_agreement import rater_labels as rater_labels
 from .rater_agreement import ratings_in_folder as ratings_in_folder
 from .rater_agreement import ratings_in_workspace as ratings_in_workspace
+from .rater_agreement import with_rater_names as with_rater_names
 from .tables.agreement import agreement_tables as agreement_tables
 from .tables.alignment import score_tables as score_tables
 from .tables.alignment import verdict_tables as verdict_tables

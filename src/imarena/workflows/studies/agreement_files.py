@@ -91,7 +91,7 @@ def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) ->
     unit is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: prefer a column with the item's key to
     one with the unit.
     """
-    columns = {name: next((each for each in called if each in names), "") for name, called in NAMES.items()}
+    columns = {name: next((each for each in spellings if each in names), "") for name, spellings in NAMES.items()}
     if by_key:
         columns["unit"] = next((each for each in ("item", "key", "unit") if each in names), "")
     lacking = [_CALLED[name] for name in NAMES if not columns[name]]
@@ -220,8 +220,8 @@ def _columns(marks: Sequence[_Mark], source: str) -> agreement.RatingColumns:
     )
 
 
-def _on(wanted: agreement.ScaleRange | None, mark: _Mark) -> float:
-    if wanted is None or mark.scale is None or wanted == mark.scale:
+def _on(target: agreement.ScaleRange | None, mark: _Mark) -> float:
+    if target is None or mark.scale is None or target == mark.scale:
         return mark.value
     low, high = mark.scale
-    return wanted[0] + (mark.value - low) / (high - low) * (wanted[1] - wanted[0])
+    return target[0] + (mark.value - low) / (high - low) * (target[1] - target[0])

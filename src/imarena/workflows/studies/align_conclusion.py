@@ -77,8 +77,8 @@ class _Kind:
 
     def caveat(self, line: _Line) -> str:
         """The baseline to compare the value with: 0, if the interval contains it, or a constant answer."""
-        known = line.low is not None and line.high is not None
-        inside = known and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
+        has_interval = line.low is not None and line.high is not None
+        inside = has_interval and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
         if self.is_score:
             return " Its interval contains 0." if inside else ""
         text = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
@@ -108,12 +108,12 @@ def score_conclusion(alignment: Alignment) -> str:
     lines = [_score_line(group) for group in alignment.groups if group.criterion == criterion and not group.group]
     if not lines:
         return ""
-    tests = [_score_test(one) for one in alignment.comparisons if one.criterion == criterion]
+    tests = [_score_test(comparison) for comparison in alignment.comparisons if comparison.criterion == criterion]
     text = _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
-    return " ".join(filter(None, (text, _raised(lines))))
+    return " ".join(filter(None, (text, _pooling_warning(lines))))
 
 
-def _raised(lines: Sequence[_Line]) -> str:
+def _pooling_warning(lines: Sequence[_Line]) -> str:
     """A warning about correlations that are higher over all tasks together than within the tasks; empty if none is."""
     raised = [
         line for line in lines
@@ -129,11 +129,11 @@ def _raised(lines: Sequence[_Line]) -> str:
     )
 
 
-def _score_test(one: CorrelationComparison) -> _Compared:
-    values = {one.left: one.spearman_left, one.right: one.spearman_right}
-    if one.n < _FEW:
-        return _Compared(values, one.n, None, f"both have only {counted(one.n, 'output')}")
-    return _Compared(values, one.n, one.p_holm, one.reason or "", one.p_is_bound)
+def _score_test(test: CorrelationComparison) -> _Compared:
+    values = {test.left: test.spearman_left, test.right: test.spearman_right}
+    if test.n < _FEW:
+        return _Compared(values, test.n, None, f"both have only {counted(test.n, 'output')}")
+    return _Compared(values, test.n, test.p_holm, test.reason or "", test.p_is_bound)
 
 
 def _score_line(group: GroupAlignment) -> _Line:
@@ -151,8 +151,8 @@ def verdict_conclusion(alignment: VerdictAlignment) -> str:
     if not lines:
         return ""
     tests = [
-        _Compared({one.left: one.accuracy_left, one.right: one.accuracy_right}, one.n, one.p_holm, one.reason or "")
-        for one in alignment.comparisons
+        _Compared({row.left: row.accuracy_left, row.right: row.accuracy_right}, row.n, row.p_holm, row.reason or "")
+        for row in alignment.comparisons
     ]
     return _single(lines[0], _VOTES) if len(lines) == 1 else _several(lines, _VOTES, tests)
 
@@ -187,17 +187,17 @@ def _single(line: _Line, kind: _Kind) -> str:
 
 def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
     """Which of several judges agrees best, if any does, with notes on the others."""
-    known = sorted((line for line in lines if line.value is not None), key=lambda line: (-_value(line), line.judge))
-    if not known:
+    measured = sorted((line for line in lines if line.value is not None), key=lambda line: (-_value(line), line.judge))
+    if not measured:
         return "Not enough data to say which judge agrees best with people."
-    most = max(line.n for line in known)
-    enough = [line for line in known if 2 * line.n >= most]
+    most = max(line.n for line in measured)
+    enough = [line for line in measured if 2 * line.n >= most]
     notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
-    few = [line for line in known if line not in enough]
+    few = [line for line in measured if line not in enough]
     if few:
         noun = "output" if kind.is_score else "vote"
-        named = _names([f"{line.judge} ({counted(line.n, noun)})" for line in few])
-        notes.append(f"Too few to compare with the judge that has {counted(most, noun)}: {named}.")
+        names = _names([f"{line.judge} ({counted(line.n, noun)})" for line in few])
+        notes.append(f"Too few to compare with the judge that has {counted(most, noun)}: {names}.")
     if len(enough) == 1:
         conclusion = _single(enough[0], kind)
     elif any(kind.agrees(line) for line in enough):
@@ -214,24 +214,24 @@ def _value(line: _Line) -> float:
 def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
     """The sentence for when no judge is above the baseline. `lines`: the highest first."""
     top = lines[0]
-    shown = kind.number(_value(top))
-    names = _names([line.judge for line in lines if kind.number(_value(line)) == shown])
+    value = kind.number(_value(top))
+    names = _names([line.judge for line in lines if kind.number(_value(line)) == value])
     if kind.is_score:
-        text = f"No judge agrees with people: the highest Spearman correlation is {shown}"
+        text = f"No judge agrees with people: the highest Spearman correlation is {value}"
         return f"{text} ({names}; {kind.details(top)}).{kind.caveat(top)}"
     text = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
-    return f"{text}: the highest agreement is {shown} ({names}; {kind.details(top)})."
+    return f"{text}: the highest agreement is {value} ({names}; {kind.details(top)})."
 
 
 def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
     """The best judge that agrees with people, the next one, and the result of the test between them."""
     best = next(line for line in lines if kind.agrees(line))
-    others = [line for line in lines if line is not best]
-    shown = kind.number(_value(best))
-    word = f"Spearman correlation {shown}" if kind.is_score else f"{shown} of the votes"
+    rivals = [line for line in lines if line is not best]
+    value = kind.number(_value(best))
+    word = f"Spearman correlation {value}" if kind.is_score else f"{value} of the votes"
     equal = [
-        line for line in others
-        if kind.number(_value(line)) == shown and not ((test := _test(tests, best, line)) and test.is_significant)
+        line for line in rivals
+        if kind.number(_value(line)) == value and not ((test := _test(tests, best, line)) and test.is_significant)
     ]  # fmt: skip
     if equal:
         alike = sorted([best, *equal], key=lambda line: line.judge)
@@ -240,12 +240,12 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
         text = f"Not enough evidence to say which of {names} agrees best with people ({word}; {details})."
         return text if kind.is_score else f"{text} Always answering {best.constant} agrees with {best.floor:.0%}."
     text = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
-    higher = [line for line in others if _value(line) > _value(best)]
+    higher = [line for line in rivals if _value(line) > _value(best)]
     unsure = "".join(
         f" {line.judge} is higher ({kind.number(_value(line))}, {kind.details(line)}), but there is not enough evidence"
         " that it agrees." for line in higher
     )  # fmt: skip
-    lower = [line for line in others if line not in higher]
+    lower = [line for line in rivals if line not in higher]
     if not lower:
         return f"{text}.{kind.caveat(best)}{unsure}"
     other = lower[0]
@@ -254,7 +254,7 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
 
 
 def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | None:
-    return next((one for one in tests if one.values.keys() == {left.judge, right.judge}), None)
+    return next((test for test in tests if test.values.keys() == {left.judge, right.judge}), None)
 
 
 def _same_data(test: _Compared | None, left: _Line, right: _Line) -> bool:

@@ -142,7 +142,7 @@ def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Not
 
 def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: str = "exclude") -> WorkspaceAlignment:
     """Compare scores with ratings, and verdicts with votes, whichever there are."""
-    without_verdict = _missing(missing)
+    without_verdict = _missing_rule(missing)
     scores, ratings, votes, verdicts = columns.scores, columns.ratings, columns.votes, columns.verdicts
     by_ratings = align(scores, ratings, options) if len(ratings) and len(scores) else None
     if not (len(votes) and len(verdicts)):
@@ -177,17 +177,17 @@ def align_files(
 def _judges_verdicts(path: Path) -> VerdictColumns:
     """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
-    named = verdicts.labels.get("judge", [])
-    if len(set(named)) < 2:
+    judges = verdicts.labels.get("judge", [])
+    if len(set(judges)) < 2:
         return verdicts
     if "rater" in column_names(path):
         raise UserError(
             f"{path}: the columns 'judge' and 'rater' both say who gave a verdict.",
             hint="Keep the one that names the judges.",
         )
-    if "" in named:
-        raise UserError(f"{path}, row {named.index('') + 1}: column 'judge' is empty.", hint="Every row needs one.")
-    return replace(verdicts, rater=named)
+    if "" in judges:
+        raise UserError(f"{path}, row {judges.index('') + 1}: column 'judge' is empty.", hint="Every row needs one.")
+    return replace(verdicts, rater=judges)
 
 
 def _align_export(
@@ -226,10 +226,10 @@ def _align_scores(scores: ScoreColumns, ratings: RatingColumns, options: AlignOp
 def _align_votes(
     verdicts: VerdictColumns, votes: VerdictColumns, options: AlignOptions, missing: str
 ) -> VerdictAlignment:
-    return align_verdicts(verdicts, votes, by=options.by, missing=_missing(missing), compare=options.compare)
+    return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
-def _missing(text: str) -> Literal["exclude", "wrong"]:
+def _missing_rule(text: str) -> Literal["exclude", "wrong"]:
     """Parse `--missing`: how to count battles without a verdict of the judge."""
     if text == "wrong":
         return "wrong"
@@ -244,9 +244,9 @@ def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Not
         yield Notice(code="judges_by_scores", values={"judges": list(by_scores)})
     about = dict(zip(verdicts.rater, verdicts.labels["dimension"], strict=True))
     for judge, dimension in sorted(about.items()):
-        others = sorted(verdicts.covers.get(judge, frozenset()) - {dimension})
-        if others:
-            values: dict[str, JsonValue] = {"judge": judge, "dimension": dimension, "votes": list(others)}
+        other_dimensions = sorted(verdicts.covers.get(judge, frozenset()) - {dimension})
+        if other_dimensions:
+            values: dict[str, JsonValue] = {"judge": judge, "dimension": dimension, "votes": list(other_dimensions)}
             yield Notice(code="votes_about_other_dimension", values=values)
 
 
@@ -264,8 +264,8 @@ class _Battle:
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep the first successful answer for each order, or else the newest failure."""
-        known = self.by_order.get(row["order"])
-        if known is None or known["status"] != Status.OK.value:
+        earlier = self.by_order.get(row["order"])
+        if earlier is None or earlier["status"] != Status.OK.value:
             self.by_order[row["order"]] = row
 
     def outcome(self, *, both_needed: bool) -> tuple[str | None, str]:

@@ -61,19 +61,19 @@ def _transparent(data: bytes) -> bytes:
 
 def single_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dict[str, Exhibit]:
     """One output per case. `with_source`: give the unusual case a source too, for a judge that needs one."""
-    shown = built_in_pictures()
-    odd = _exhibit(shown.transparent, None, evidence) if with_source else Exhibit(_GENERATED, shown.transparent)
+    images = built_in_pictures()
+    odd = _exhibit(images.transparent, None, evidence) if with_source else Exhibit(_GENERATED, images.transparent)
     return {
-        SUCCESS: _exhibit(shown.edited, None, evidence),
-        FAILURE: _exhibit(shown.unrelated, None, evidence),
+        SUCCESS: _exhibit(images.edited, None, evidence),
+        FAILURE: _exhibit(images.unrelated, None, evidence),
         UNUSUAL: odd,
     }
 
 
 def paired_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dict[str, tuple[Exhibit, Exhibit]]:
     """Two outputs per case, in both orders; the first order shows the better output first."""
-    shown = built_in_pictures()
-    good, bad, odd = shown.edited, shown.unrelated, shown.transparent
+    images = built_in_pictures()
+    good, bad, odd = images.edited, images.unrelated, images.transparent
     unusual = (
         (_exhibit(odd, bad, evidence), _exhibit(bad, odd, evidence))
         if with_source
@@ -84,25 +84,25 @@ def paired_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dic
 
 def _exhibit(left: bytes, right: bytes | None, evidence: tuple[str, ...]) -> Exhibit:
     """An exhibit of outputs for the edit, with boxes of the requested kinds."""
-    shown = built_in_pictures()
-    height, width = decode_pixels(shown.source).shape[:2]
+    images = built_in_pictures()
+    height, width = decode_pixels(images.source).shape[:2]
     boxes = tuple(
         Evidence(
-            image_sha256=sha256_hex(shown.source), tool="imarena", tool_version="1", kind=kind,
-            value=boxes_value([Detection(shown.box)], width, height),
+            image_sha256=sha256_hex(images.source), tool="imarena", tool_version="1", kind=kind,
+            value=boxes_value([Detection(images.box)], width, height),
         )
         for kind in evidence if kind in BOX_KINDS
     )  # fmt: skip
-    return Exhibit(shown.instruction, left, right, sources=(shown.source,), task=shown.task, evidence=boxes)
+    return Exhibit(images.instruction, left, right, sources=(images.source,), task=images.task, evidence=boxes)
 
 
 def edit_requests() -> dict[str, EditRequest]:
     """Requests for an editor: a simple edit, one without a source, and a source of an unusual size with alpha."""
-    shown = built_in_pictures()
+    images = built_in_pictures()
     return {
-        SIMPLE: EditRequest(shown.instruction, sources=(shown.source,), task=shown.task, seed=SEED),
+        SIMPLE: EditRequest(images.instruction, sources=(images.source,), task=images.task, seed=SEED),
         NO_SOURCE: EditRequest(_GENERATED, seed=SEED),
         ODD_SOURCE: EditRequest(
-            shown.instruction, sources=(shown.transparent,), references=(shown.edited,), task=shown.task, seed=SEED
+            images.instruction, sources=(images.transparent,), references=(images.edited,), task=images.task, seed=SEED
         ),
     }

@@ -58,8 +58,8 @@ def ratings_from_store(workspace: Workspace, by: Sequence[str] = ()) -> RatingCo
     `by`: item columns to add to model, task and criterion.
     """
     view = views.View(workspace)
-    ratings, known = views.read_ratings(view), units(view)
-    about = [known[position] for position in ratings.output.tolist()]
+    ratings, keys = views.read_ratings(view), units(view)
+    about = [keys[position] for position in ratings.output.tolist()]
     return RatingColumns(
         unit=[unit for unit, _, _ in about],
         rater=[str(rater) for rater in ratings.rater.list()],
@@ -113,9 +113,9 @@ def scores_from_store(
         single = [form for form in judge.forms if not form.pairwise]
         for dimension in dict.fromkeys(form.dimension for form in single):
             _add_scores(view, scores, judge, [form for form in single if form.dimension == dimension], criteria)
-    known = units(view)
+    keys = units(view)
     rows = [
-        (known[position], judge, about, sum(values) / len(values))
+        (keys[position], judge, about, sum(values) / len(values))
         for (position, judge, about), values in scores.given.items()
     ]
     labels = item_labels(view, [position for position, _, _ in scores.given], by)
@@ -188,10 +188,10 @@ class VerdictText:
 
 def verdict_texts(view: views.View, judged: views.JudgmentColumns, holding: str = "") -> Iterator[VerdictText]:
     """Yield the scores, reasons and confidence of these judgments; `holding`: only those that contain this text."""
-    wanted = np.sort(judged.seq)
-    for start in range(0, wanted.size, PAGE):
+    seqs = np.sort(judged.seq)
+    for start in range(0, seqs.size, PAGE):
         query = select(judgments.c.seq, judgments.c.body).where(
-            judgments.c.seq.in_(wanted[start : start + PAGE].tolist())
+            judgments.c.seq.in_(seqs[start : start + PAGE].tolist())
         )
         if holding:
             query = query.where(judgments.c.body.contains(holding, autoescape=True))

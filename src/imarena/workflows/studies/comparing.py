@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError
+from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, skip_causes
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy
@@ -74,14 +74,14 @@ def import_folders(
             hint="Give a CSV with the columns key, instruction and source (a file name).",
         )
 
-    def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
+    def read_all(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
         index = DatasetIndex(intake, items.dataset)
         yield from items_from_table(path, intake, index, items.columns)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
             for record in outputs_from_folder(folder, name, intake, index):  # both folders have files of the same names
                 yield replace(record, file=f"{name}: {record.file}") if isinstance(record, Skip) else record
 
-    report = import_records(workspace, read, format_name="compare", path=items.path, progress=progress)
+    report = import_records(workspace, read_all, format_name="compare", path=items.path, progress=progress)
     changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)
     if changed is not None:
         raise UserError(
@@ -206,10 +206,10 @@ def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[
             if source is not None and output.image is not None and len(sizes) > 1:
                 keys[name].append(result.item.key)
     return [
-        Notice(code="outputs_of_other_size", values={"editor": name, "outputs": len(listed), "of": len(results),
-                                                     "keys": list(listed[:_KEYS])})
-        for name, listed in keys.items()
-        if listed
+        Notice(code="outputs_of_other_size", values={"editor": name, "outputs": len(item_keys), "of": len(results),
+                                                     "keys": list(item_keys[:_KEYS])})
+        for name, item_keys in keys.items()
+        if item_keys
     ]  # fmt: skip
 
 
@@ -227,8 +227,8 @@ def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemRes
     sides = [[result for result in ranked if result.points > 0.5], [result for result in ranked if result.points < 0.5]]
     fewer, more = sorted(sides, key=len)
     few = min(len(fewer), max(top // 2, top - len(more)))
-    kept = {id(result) for result in (*fewer[:few], *more[: top - few])}
-    return [result for result in ranked if id(result) in kept]
+    chosen = {id(result) for result in (*fewer[:few], *more[: top - few])}
+    return [result for result in ranked if id(result) in chosen]
 
 
 def compare(
@@ -278,8 +278,8 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
-    for (item_id, _, _), shown in job.board.slots.items():
-        for output in shown:
+    for (item_id, _, _), slot_outputs in job.board.slots.items():
+        for output in slot_outputs:
             outputs[item_id][output.editor or ""] = output
     view = View(workspace)
     kind: BattleKind = "scored" if job.question_settings.command == "judge" else "compared"
@@ -308,7 +308,7 @@ def _gaps(
     workspace: Workspace, sides: ComparedFolders, job: JudgingJob, outputs: Mapping[str, Mapping[str, Output]]
 ) -> dict[str, float]:
     """NEW's lead per item on the judge's own scale, if it has one."""
-    editors = {output.output_id: name for shown in outputs.values() for name, output in shown.items()}
+    editors = {output.output_id: name for by_editor in outputs.values() for name, output in by_editor.items()}
     sums: dict[str, list[float]] = defaultdict(list)
     single: dict[tuple[str, str], float] = {}
     for judgment in workspace.store.records(Judgment, judge=job.wired.judge.name, status=Status.OK.value):
@@ -359,13 +359,25 @@ def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Works
         yield workspace
 
 
+def _more_rows(number: int) -> str:
+    return f"; {counted(number, 'more row')} cannot be used" if number else ""
+
+
 def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
     """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
     names = [sides.old_name, sides.new_name]
     counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
     empty = [name for name in names if not counts[name]]
+    table = [skip for skip in imported.skips if not skip.file.startswith(tuple(f"{name}: " for name in names))]
+    if empty and table and not imported.datasets:
+        raise UserError(
+            f"No item of the table can be used: {table[0]}{_more_rows(len(table) - 1)}.",
+            hint="Correct the table: its images are found by their paths, relative to the folder of the table.",
+        )
     if empty:
-        why = "; ".join(str(cause) for cause in imported.causes[:3]) or "the folder is empty"
+        files = [skip for skip in imported.skips if skip not in table]
+        causes = skip_causes(table)[:3] + skip_causes(files)[:3]
+        why = "; ".join(str(cause) for cause in causes) or "the folder is empty"
         raise UserError(
             f"No output of {' and '.join(empty)} belongs to an item: {why}.",
             hint="A file is named after its item's key: <key>.png for the key in items.csv; the images that "

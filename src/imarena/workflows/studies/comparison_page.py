@@ -24,8 +24,8 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
         ComparedItem(result.item, result.old, result.new, result.points > 0.5, result.gap)
         for result in largest_differences(comparison.items, len(comparison.items))
     ]
-    shown = [item for new in (True, False) for item in [r for r in ranked if r.new_ahead == new][:SHOWN]]
-    return write_html(build_comparison_page(figures, shown, partial(preview_file, workspace, folder)), folder)
+    examples = [item for new in (True, False) for item in [r for r in ranked if r.new_ahead == new][:SHOWN]]
+    return write_html(build_comparison_page(figures, examples, partial(preview_file, workspace, folder)), folder)
 
 
 def preview_file(workspace: Workspace, folder: Path, image: ImageRef, side: int = SIDE_PX) -> str:

@@ -64,7 +64,7 @@ def worst_disagreements(
 ) -> WorstDisagreements:
     """Up to `count` outputs and `count` pairs per judge, sorted by size of the disagreement, then by item key."""
     reader = _Reader(workspace, columns)
-    rated, voted = list(_rated(columns, options, reader)), list(_voted(columns, reader))
+    rated, voted = list(_from_ratings(columns, options, reader)), list(_from_votes(columns, reader))
     rules = ((RATING_RULE,) if rated else ()) + ((VOTE_RULE,) if voted else ())
     groups = [*_groups(rated, reader), *_groups(voted, reader)]
     worst = [*_largest(_once_per_output(rated), reader, count), *_largest(voted, reader, count)]
@@ -77,14 +77,14 @@ def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder:
     return reports.write_html(reports.build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
 
 
-def _rated(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
+def _from_ratings(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
     if len(columns.ratings) and len(columns.scores):
         for each in rating_disagreements(columns.scores, columns.ratings, options.lower_is_better):
             if (each.unit, *each.outputs) in reader.position:
                 yield each
 
 
-def _voted(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
+def _from_votes(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
     if len(columns.votes) and len(columns.verdicts):
         verdicts = columns.verdicts
         with_gap = {judge for judge, gap in zip(verdicts.rater, verdicts.gap, strict=True) if gap is not None}
@@ -118,7 +118,7 @@ def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[reports
             value = reader.label(each, label)
             if decided and value:
                 grouped[each.judge, value].append(each)
-        measured = [_group(label, *named, mine) for named, mine in grouped.items()]
+        measured = [_group(label, *key, mine) for key, mine in grouped.items()]
         yield from sorted(measured, key=lambda each: (each.judge, -(each.share or each.mean_size or 0.0), each.value))
 
 
@@ -138,8 +138,8 @@ class _Reader:
         self.view = View(workspace)
         self.chosen = {judge.name: judge for judge in chosen_judges(self.view, columns.judges)}
         entries = self.view.entries
-        known = units(self.view)
-        self.position = {known[at][:2]: at for at in range(len(known)) if entries.ok[at]}
+        keys = units(self.view)
+        self.position = {keys[at][:2]: at for at in range(len(keys)) if entries.ok[at]}
         self._items = {row["id"]: row for row in workspace.store.rows(Item)}
 
     def judge_of(self, each: Disagreement) -> ChosenJudge:
@@ -195,14 +195,14 @@ class _Reader:
             raise ValueError(f"the item {outputs[0].item_id} is not in the store")
         editors = tuple(self._editor(position) for position in positions)
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
-        asked = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
+        edit = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
         disagreement = reports.ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
-            asked.task or "", item.topic or "", asked.instruction, editors, each.size,
+            edit.task or "", item.topic or "", edit.instruction, editors, each.size,
             _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
             tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
         )  # fmt: skip
-        return replace(disagreement, images=tuple(_images(asked, outputs, disagreement)))
+        return replace(disagreement, images=tuple(_images(edit, outputs, disagreement)))
 
     def _output(self, position: int) -> Output:
         output = self.view.workspace.store.get(Output, self.view.entries.id_of(position))
@@ -221,10 +221,10 @@ class _Reader:
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
-        said: dict[str, None] = {}
+        words: dict[str, None] = {}
         for stored in verdict_texts(self.view, judged.where(about & judged.ok)):
-            said.update(dict.fromkeys(_reasons(stored)))
-        yield from said
+            words.update(dict.fromkeys(_reasons(stored)))
+        yield from words
 
     def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
         """The numbers of votes or the ratings, and the raters' comments."""
@@ -250,11 +250,11 @@ class _Reader:
 
 
 def _images(
-    asked: AskedEdit, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
+    edit: AskedEdit, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
 ) -> Iterator[reports.ShownImage]:
-    for image in asked.sources:
+    for image in edit.sources:
         yield reports.ShownImage("source", image)
-    for image in asked.references:
+    for image in edit.references:
         yield reports.ShownImage("reference", image)
     for output, editor in zip(outputs, disagreement.editors, strict=True):
         chosen = [

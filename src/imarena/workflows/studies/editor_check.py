@@ -34,17 +34,17 @@ def check_editor(
         return plugin_check.PluginCheck(path, "editor", "", "", to_fix=tuple(findings.to_fix))
     requests = edit_requests()
     simple = requests[SIMPLE]
-    shown = {**requests, AGAIN: simple, OTHER_SEED: replace(simple, seed=SEED + 1)}
-    calls = [plugin_check.PluginCall(case, partial(editor.edit, request)) for case, request in shown.items()]
-    seen, unanswered = plugin_check.observe_calls(calls, editor.traits.opened, limit_s=limit_s)
+    cases = {**requests, AGAIN: simple, OTHER_SEED: replace(simple, seed=SEED + 1)}
+    calls = [plugin_check.PluginCall(case, partial(editor.edit, request)) for case, request in cases.items()]
+    results, unanswered = plugin_check.observe_calls(calls, editor.traits.opened, limit_s=limit_s)
     if unanswered:
         findings.fix(f"`edit` did not return within {limit_s:g} s", "An edit must end.", unanswered)
-    for each in seen:
+    for each in results:
         _check_result(editor, each, findings)
-    _check_together(editor, seen, simple.sources[0], findings)
+    _check_together(editor, results, simple.sources[0], findings)
     return plugin_check.PluginCheck(
         path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in seen),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in results),
         bool(unanswered),
     )  # fmt: skip
 
@@ -73,8 +73,8 @@ def _parameters(call: Any) -> int:
         parameters = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):  # a function of a compiled module may have no signature
         return 1
-    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in named and each.default is each.empty for each in parameters)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is each.empty for each in parameters)
 
 
 def _check_result(editor: Editor, each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
@@ -132,12 +132,12 @@ def _image_problems(image: object) -> list[str]:
 
 
 def _check_together(
-    editor: Editor, seen: Sequence[plugin_check.Observation], source: bytes, findings: plugin_check.CheckFindings
+    editor: Editor, results: Sequence[plugin_check.Observation], source: bytes, findings: plugin_check.CheckFindings
 ) -> None:
     """Checks that need several answers: repeatability, blocking, an unchanged source, another size."""
     answers = {
         each.case: each.returned.image
-        for each in seen
+        for each in results
         if each.error is None and not result_problems(each.returned) and each.returned.status is Status.OK
     }
     first, again, other = (answers.get(case) for case in (SIMPLE, AGAIN, OTHER_SEED))
@@ -154,7 +154,7 @@ def _check_together(
             findings.note("It returned the source unchanged", case=SIMPLE)
         elif (before.width, before.height) != (after.width, after.height):
             findings.note(f"Its image is {after.width} x {after.height}, the source {before.width} x {before.height}")
-    blocking = None if editor.traits.cpu_bound else plugin_check.blocking_finding("edit", seen)
+    blocking = None if editor.traits.cpu_bound else plugin_check.blocking_finding("edit", results)
     if blocking is not None:
         findings.fix(blocking.message, blocking.hint)
     if editor.version == "unversioned":
@@ -168,5 +168,5 @@ def _answer(each: plugin_check.Observation) -> str:
         return "not a usable result"
     if each.returned.status is not Status.OK:
         return str(each.returned.status.value)
-    shown = describe_image(each.returned.image)
-    return f"an image of {shown.width} x {shown.height}"
+    image = describe_image(each.returned.image)
+    return f"an image of {image.width} x {image.height}"

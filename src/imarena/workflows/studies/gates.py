@@ -64,10 +64,10 @@ def gate_requested(folder: Path, request: RankRequest, boards: Sequence[Ranking]
     )
 
 
-def _unanswered_by_models(folder: Path, asked: BoardQuery) -> dict[frozenset[str], int]:
+def _unanswered_by_models(folder: Path, board: BoardQuery) -> dict[frozenset[str], int]:
     """Count unanswered questions to the judges of a board, by the models whose outputs they show."""
     query = BoardQuery(
-        source=asked.source, judge=asked.judge, kind=asked.kind, dimension=asked.dimension, options=asked.options
+        source=board.source, judge=board.judge, kind=board.kind, dimension=board.dimension, options=board.options
     )
     with open_workspace(folder) as workspace:
         view = View(workspace)
@@ -85,11 +85,11 @@ def _unanswered_by_models(folder: Path, asked: BoardQuery) -> dict[frozenset[str
 
 def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
     """Parse the rules of `--fail-if`, without duplicates. Raises `UserError` for an unknown rule."""
-    known = {str(rule): rule for rule in COMPARISON_RULES}
+    rules = {str(rule): rule for rule in COMPARISON_RULES}
     for text in texts:
-        if text.strip().casefold() not in known:
+        if text.strip().casefold() not in rules:
             raise UserError(f"Unknown rule '{text}' for --fail-if.", hint=suggestion(text, COMPARISON_RULES))
-    return tuple(dict.fromkeys(known[text.strip().casefold()] for text in texts))
+    return tuple(dict.fromkeys(rules[text.strip().casefold()] for text in texts))
 
 
 def check_level(level: float) -> None:

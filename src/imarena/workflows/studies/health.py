@@ -40,7 +40,7 @@ def judge_health_report(
     people = read_people(view)
     rated = PeopleVotes([], frozenset()) if people else read_rated_pairs(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
-    judged = {named.name: named.dimensions for named in chosen}
+    judged = {judge_choice.name: judge_choice.dimensions for judge_choice in chosen}
     reports = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):
@@ -50,10 +50,10 @@ def judge_health_report(
         _failures(health, newest)
         _position(health, newest)
         _consistency(health, newest)
-        asked = people_for(newest, judged[newest.name], people)
-        _against_votes(health, newest, asked)
-        _versions(health, forms[judge], asked)
-        _gaps(health, newest, asked, rated if newest.dimension == WHOLE else asked)
+        matching = people_for(newest, judged[newest.name], people)
+        _against_votes(health, newest, matching)
+        _versions(health, forms[judge], matching)
+        _gaps(health, newest, matching, rated if newest.dimension == WHOLE else matching)
         _means(health, newest, editors)
         _drift(health, forms[judge])
         _injection(health, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
@@ -74,12 +74,12 @@ def _failures(health: HealthFindings, answers: JudgeAnswers) -> None:
 
 
 def _position(health: HealthFindings, answers: JudgeAnswers) -> None:
-    both = [o for o in answers.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
-    if not both:
+    in_both = [o for o in answers.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
+    if not in_both:
         health.needs("position_bias")
         return
     bias = figures.position_bias(
-        [orders[Order.LEFT_FIRST.value] for orders in both], [orders[Order.RIGHT_FIRST.value] for orders in both]
+        [orders[Order.LEFT_FIRST.value] for orders in in_both], [orders[Order.RIGHT_FIRST.value] for orders in in_both]
     )
     health.add("Does it like the first place? (0.5 is fair)", bias.first_rate)
     health.add("How often do the two orders disagree?", bias.flips)
@@ -106,7 +106,7 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         share = proportion_figure(
             "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
         )
-        health.add("Share of outputs in which this judge found text addressed to it", share)
+        health.add("In how many outputs did the judge itself report text that addresses it? (its own answers)", share)
     form = content_id("form", *json.loads(answers.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
@@ -126,8 +126,8 @@ def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: People
         health.needs("verdicts_on_votes")
         return
     groups = figures.accuracy_by_group(human, judge, tracks)
-    others = ", ".join(sorted(people.dimensions - {answers.dimension}))
-    about = f"; votes about {others}, verdicts about {answers.dimension}" if others else ""
+    other_dimensions = ", ".join(sorted(people.dimensions - {answers.dimension}))
+    about = f"; votes about {other_dimensions}, verdicts about {answers.dimension}" if other_dimensions else ""
     health.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
         for track, figure in groups.items():
@@ -215,9 +215,9 @@ def _drift(health: HealthFindings, forms: Sequence[JudgeAnswers]) -> None:
         return
     comparable = False
     for old, new in pairwise(forms):
-        both = old.keys() & new.keys()
-        if both:
-            pairs = sorted(both)
+        shared = old.keys() & new.keys()
+        if shared:
+            pairs = sorted(shared)
             changed = figures.verdict_drift([old.battle(k) for k in pairs], [new.battle(k) for k in pairs])
             health.add("Did its verdicts change with its form?", changed, group=new.changed_from(old))
             comparable = True
@@ -256,11 +256,11 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
         for health in reports:
             health.needs("scores_of_ratings")
         return
-    named = {health.judge: health for health in reports}
+    by_judge = {health.judge: health for health in reports}
     how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
     for group in aligned.groups:
         own = group.judge.removesuffix(f": {group.criterion}")  # its own mark of this criterion, not its headline score
-        if own not in named:
+        if own not in by_judge:
             continue
         question = (
             "Do its scores correlate with people's ratings on the same criterion?" if own != group.judge else FOLLOWS
@@ -272,7 +272,7 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
                 name, value, group.n, "against the mean rating", reason, ends.low, ends.high,
                 how if ends.low is not None else "", ends.reason,
             )  # fmt: skip
-            named[own].add(question, figure, group=group.criterion or "")
+            by_judge[own].add(question, figure, group=group.criterion or "")
 
 
 TOGETHER = "The judges together"

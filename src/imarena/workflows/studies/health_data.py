@@ -144,23 +144,23 @@ def _note_pairs(view: views.View, answers: JudgeAnswers, judged: views.JudgmentC
     ok = paired.ok
     for row, (left, right, order, repeat, preference) in enumerate(zip(*columns, strict=True)):
         key, flipped = _key(left, right)
-        shown = views.ORDERS[order] or Order.UNKNOWN.value
-        if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
-            shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
+        stored_order = views.ORDERS[order] or Order.UNKNOWN.value
+        if flipped and stored_order in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
+            stored_order = Order.RIGHT_FIRST.value if stored_order == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
         outcomes = answers.pairs[key, int(repeat)]
-        if outcomes.get(shown) is None:
-            outcomes[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
+        if outcomes.get(stored_order) is None:
+            outcomes[stored_order] = _turn(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = views.combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
-        battle, verdict = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
+        battle, verdict = (key, int(repeat)), _turn(OUTCOMES[outcome] if decided else None, flipped)
         if verdict is not None:
             answers.fought[key].append(verdict)
         if answers.battles.get(battle) is None:
             answers.battles[battle] = verdict
-    for output, seen in _seen_words(view, paired.where(ok)):
-        answers.flagged[output] = seen
+    for output, has_words in _seen_words(view, paired.where(ok)):
+        answers.flagged[output] = has_words
 
 
 def _note_scores(view: views.View, answers: JudgeAnswers, judged: views.JudgmentColumns) -> None:
@@ -184,16 +184,16 @@ def _seen_words(view: views.View, paired: views.JudgmentColumns) -> Iterator[tup
     row_of = {seq: row for row, seq in enumerate(paired.seq.tolist())}
     for stored in verdict_texts(view, paired, holding='"injection"'):
         for side, column in (("left", paired.left), ("right", paired.right)):
-            seen = stored.reasons.get(side)
-            if isinstance(seen, dict) and "injection" in seen:
-                yield view.entries.id_of(int(column[row_of[stored.seq]])), bool(seen["injection"])
+            marks = stored.reasons.get(side)
+            if isinstance(marks, dict) and "injection" in marks:
+                yield view.entries.id_of(int(column[row_of[stored.seq]])), bool(marks["injection"])
 
 
 def _key(left: str, right: str) -> tuple[OutputIdPair, bool]:
     return ((right, left), True) if right < left else ((left, right), False)
 
 
-def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
+def _turn(outcome: Outcome | None, flipped: bool) -> Outcome | None:
     return outcome.mirrored() if outcome is not None and flipped else outcome
 
 
@@ -238,7 +238,7 @@ def _votes_in(view: views.View, battles: views.BattleColumns) -> dict[str, Peopl
     )
     for left, right, winner, about, item in zip(*columns, strict=True):
         key, flipped = _key(left, right)
-        outcome = _turned(OUTCOMES[winner], flipped)
+        outcome = _turn(OUTCOMES[winner], flipped)
         if outcome is not None:
             vote = (key, outcome, tracks[item] or tasks[item] or "(none)")
             votes.setdefault(str(about), PeopleVotes([], frozenset({str(about)}))).votes.append(vote)

@@ -42,14 +42,14 @@ def check_judge(
     calls = [] if findings.to_fix else list(_calls(judge, findings))
     opening = wired.client.opened if wired.client is not None else None
     limit_s = limit_s or (plugin_check.LIMIT_S if opening is None else plugin_check.ENDPOINT_LIMIT_S)
-    seen, unanswered = plugin_check.observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
+    results, unanswered = plugin_check.observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
     if unanswered:
         findings.fix(f"`judge` did not return within {limit_s:g} s", "A question must end.", unanswered)
-    does = _check_answers(wired, seen, findings) if seen else ()
-    shown = [each for each in seen if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
+    does = _check_answers(wired, results, findings) if results else ()
+    fitting = [each for each in results if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
     return plugin_check.PluginCheck(
         path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in shown),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in fitting),
         bool(unanswered),
     )  # fmt: skip
 
@@ -111,11 +111,11 @@ def _calls(judge: Judge, findings: plugin_check.CheckFindings) -> Sequence[plugi
         return []
     with_source = traits.needs_source or bool(traits.evidence)
     singles = cases.single_exhibits(with_source=with_source, evidence=traits.evidence)
-    shown = [*singles.items(), (AGAIN, singles[cases.SUCCESS])]
+    pairs = [*singles.items(), (AGAIN, singles[cases.SUCCESS])]
     for case, orders in cases.paired_exhibits(with_source=with_source, evidence=traits.evidence).items():
-        shown += [(case, orders[0]), (f"{case}{SWAPPED}", orders[1])]
+        pairs += [(case, orders[0]), (f"{case}{SWAPPED}", orders[1])]
     return [
-        plugin_check.PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in shown if _fits(judge, exhibit)
+        plugin_check.PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in pairs if _fits(judge, exhibit)
     ]
 
 
@@ -144,8 +144,8 @@ def only_compares(wired: WiredJudge, view: View) -> bool:
     if stored or wired.client is not None:
         return stored == {True}
     calls = _calls(judge, plugin_check.CheckFindings())
-    seen, _ = plugin_check.observe_calls(calls) if calls else ([], "")
-    return _check_answers(wired, seen, plugin_check.CheckFindings()) == (COMPARES,)
+    results, _ = plugin_check.observe_calls(calls) if calls else ([], "")
+    return _check_answers(wired, results, plugin_check.CheckFindings()) == (COMPARES,)
 
 
 # ---------------------------------------------------------------- what the answers show
@@ -171,19 +171,19 @@ class _Answers:
 
 
 def _check_answers(
-    wired: WiredJudge, seen: Sequence[plugin_check.Observation], findings: plugin_check.CheckFindings
+    wired: WiredJudge, results: Sequence[plugin_check.Observation], findings: plugin_check.CheckFindings
 ) -> tuple[str, ...]:
     """Report problems, and return what the judge does (`scores`, `compares`)."""
     judge = wired.judge
     good = {
         each.case: each.returned
-        for each in seen
+        for each in results
         if each.error is None and not verdict_problems(each.returned) and each.returned.status is Status.OK
     }
     answers = _Answers(good)
     scores = any(good[case].score is not None or good[case].scores for case in good if not _is_pair(case))
     compares = any(good[case].preference is not None for case in good if _is_pair(case))
-    for each in seen:
+    for each in results:
         other_shape = (scores and not compares) if _is_pair(each.case) else (compares and not scores)
         if not other_shape or _wrong_type(each):
             _check_one(each, findings)
@@ -193,7 +193,7 @@ def _check_answers(
         _check_scores(wired, answers, findings)
     if compares:
         _check_orders(answers, findings)
-    blocking = None if judge.traits.cpu_bound else plugin_check.blocking_finding("judge", seen)
+    blocking = None if judge.traits.cpu_bound else plugin_check.blocking_finding("judge", results)
     if blocking is not None:
         findings.fix(blocking.message, blocking.hint)
     return (*((SCORES,) if scores else ()), *((COMPARES,) if compares else ()))

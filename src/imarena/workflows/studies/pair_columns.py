@@ -81,8 +81,8 @@ def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = 
     """Data set, task, family, topic, track and the columns `by` of each of these items; empty if it has no value."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
     columns = {name: view.item_label(name) for name in (*views.ITEM_LABELS, *by)}
-    known = {name: column.list() for name, column in columns.items() if column is not None}
-    return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
+    labels = {name: column.list() for name, column in columns.items() if column is not None}
+    return {name: [values[item_position[item]] or "" for item in items] for name, values in labels.items()}
 
 
 # ---------------------------------------------------------------- judges
@@ -101,13 +101,13 @@ def verdicts_from_store(
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(first, second), max(first, second)) for item, first, second in sides)
     chosen = views.chosen_judges(view, judges) if judges else []
-    lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
+    lines = list(_drop_failures(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions = {judge.name: judge.dimensions for judge in chosen}
     names = [_name(line, dimensions[line.judge]) for line in lines]
-    asked = frozenset(votes.labels.get("dimension", ()))
+    voted_on = frozenset(votes.labels.get("dimension", ()))
     covers: dict[str, frozenset[str]] = {}
     for name, line in zip(names, lines, strict=True):
-        meets = views.compared_dimensions(line.dimension, dimensions[line.judge], asked, separate="dimension" in by)
+        meets = views.compared_dimensions(line.dimension, dimensions[line.judge], voted_on, separate="dimension" in by)
         covers.setdefault(name, meets)
     scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
     items = [line.item for line in lines]
@@ -137,11 +137,11 @@ def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
     return line.judge if plain else f"{line.judge}, {line.dimension}"
 
 
-def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
+def _drop_failures(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
     """Drop failures on pairs for which another repeat or the other way of judging gave a verdict."""
-    kept = list(lines)
-    done = {_pair(line) for line in kept if line.winner is not None}
-    return (line for line in kept if line.winner is not None or _pair(line) not in done)
+    all_lines = list(lines)
+    done = {_pair(line) for line in all_lines if line.winner is not None}
+    return (line for line in all_lines if line.winner is not None or _pair(line) not in done)
 
 
 def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
@@ -151,14 +151,14 @@ def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
 def _lines(view: views.View, judge: views.ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
     for dimension in sorted(judge.dimensions):
         forms = [form for form in judge.forms if form.dimension == dimension]
-        compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
+        compared = list(_compared_pairs(view, judge.name, dimension, [form for form in forms if form.pairwise]))
         yield from compared
         if not any(line.winner is not None for line in compared):
             points = view.judgments([form for form in forms if not form.pairwise])
             yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-def _compared(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
+def _compared_pairs(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by output ids so that figures do not depend on the order of arrival."""
     judgments = view.judgments(forms)
     fought = views.combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
@@ -223,11 +223,11 @@ def _by_scores(
     for item, left, right in voted:
         key = (judge, dimension, item, left, right)
         scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]
-        both = [(first, second) for first, second in scores if first is not None and second is not None]
-        for first, second in both:
+        pairs = [(first, second) for first, second in scores if first is not None and second is not None]
+        for first, second in pairs:
             gap = round(first - second, 9)
             winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
             yield PairVerdict(*key, winner.value, gap, direct=False)
         why = failed.get(at[left]) or failed.get(at[right])
-        if not both and (why or any(score is not None for pair in scores for score in pair)):
+        if not pairs and (why or any(score is not None for pair in scores for score in pair)):
             yield PairVerdict(*key, None, reason=why or ONE_SCORE, direct=False)

@@ -65,8 +65,8 @@ class _Outputs:
             key, dataset = fetch_columns(connection, select(items.c.key, items.c.dataset).order_by(items.c.seq))
         self._items: dict[str, list[tuple[str, str]]] = {}
         for identity, name, source in zip(entries.item_id, key, dataset, strict=True):
-            for called in (name, identity):
-                self._items.setdefault(called, []).append((identity, source))
+            for label in (name, identity):
+                self._items.setdefault(label, []).append((identity, source))
         self.known = units(view)
         self._of_id = entries.index_of
         self._of_unit: dict[tuple[str, str], int] = {}
@@ -96,10 +96,10 @@ class _Outputs:
             return placed[0]
         if name in self._of_id:  # an output's id, as in ratings saved by the web application
             return self._of_id[name]
-        found = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
-        if len(found) != 1:
-            return SEVERAL_ITEMS if found else NO_ITEM
-        outputs = self._of_item.get((found[0], editor))
+        matches = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
+        if len(matches) != 1:
+            return SEVERAL_ITEMS if matches else NO_ITEM
+        outputs = self._of_item.get((matches[0], editor))
         return min(outputs)[1] if outputs else NO_OUTPUT
 
 
@@ -125,7 +125,7 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
         {**labels, "model": [model for _, model, _ in about], "task": [task for *_, task in about]},
         str(path), scales=fitting.scales,
     )  # fmt: skip
-    notices = (*bad_value_notices(written), *_unmatched(path, causes, len(written)))
+    notices = (*bad_value_notices(written), *_unmatched_notices(path, causes, len(written)))
     last = last_answers(ratings)
     return PeopleFile(last, NO_VOTES, notices, _pairs_of_means(view, outputs, last))
 
@@ -158,21 +158,21 @@ def _pairs_of_means(view: View, outputs: "_Outputs", ratings: RatingColumns) -> 
 
 
 def _votes(view: View, path: Path) -> PeopleFile:
-    read = verdicts_from_file(path, outcomes=HUMAN_OUTCOMES)
+    table = verdicts_from_file(path, outcomes=HUMAN_OUTCOMES)
     outputs, causes = _Outputs(view), Counter[str]()
-    dataset = read.labels.get("dataset", [""] * len(read))
+    dataset = table.labels.get("dataset", [""] * len(table))
     rows, sides = [], []
-    for row in range(len(read)):
-        places = [outputs.find(read.item[row], editor, dataset[row]) for editor in (read.left[row], read.right[row])]
+    for row in range(len(table)):
+        places = [outputs.find(table.item[row], editor, dataset[row]) for editor in (table.left[row], table.right[row])]
         wrong = next(
-            (position for position in places if isinstance(position, str)), "" if read.winner[row] else NO_VALUE
+            (position for position in places if isinstance(position, str)), "" if table.winner[row] else NO_VALUE
         )
         if wrong:
             causes[wrong] += 1
         else:
             rows.append(row)
             sides.append([int(position) for position in places])
-    fitting, entries = take_rows(read, rows), view.entries
+    fitting, entries = take_rows(table, rows), view.entries
     item = [entries.item_id[entries.item[left]] for left, _ in sides]
     dimension = fitting.labels.get("dimension", [""] * len(item))
     votes = VerdictColumns(
@@ -180,17 +180,17 @@ def _votes(view: View, path: Path) -> PeopleFile:
         fitting.winner, fitting.rater,
         {**labels_of_items(view, item), "dimension": [name or WHOLE for name in dimension]}, str(path),
     )  # fmt: skip
-    return PeopleFile(NO_RATINGS, votes, _unmatched(path, causes, len(read)))
+    return PeopleFile(NO_RATINGS, votes, _unmatched_notices(path, causes, len(table)))
 
 
-def _unmatched(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
+def _unmatched_notices(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
     if not causes:
         return ()
     ordered: dict[str, JsonValue] = dict(causes.most_common())
     if causes.total() == rows:
-        listed = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        counts = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
         raise UserError(
-            f"No row of {path} is about an output of the workspace: {listed}.", hint=f"Expected columns. {EXPECTED}"
+            f"No row of {path} is about an output of the workspace: {counts}.", hint=f"Expected columns. {EXPECTED}"
         )
     return (Notice(code="people_rows_not_used", values={"file": path.name, "rows": rows, "causes": ordered}),)
 

@@ -105,9 +105,9 @@ class CheckFindings:
 
 def _add(findings: list[CheckFinding], message: str, hint: str, case: str) -> None:
     cases = (case,) if case else ()
-    for number, known in enumerate(findings):
-        if known.message == message:
-            findings[number] = CheckFinding(message, known.hint, tuple(dict.fromkeys((*known.cases, *cases))))
+    for number, finding in enumerate(findings):
+        if finding.message == message:
+            findings[number] = CheckFinding(message, finding.hint, tuple(dict.fromkeys((*finding.cases, *cases))))
             return
     findings.append(CheckFinding(message, hint, cases))
 
@@ -122,14 +122,14 @@ def observe_calls(
 
     The calls run in a separate thread, because code that blocks forever cannot be cancelled.
     """
-    seen: list[Observation] = []
+    results: list[Observation] = []
     failures: list[BaseException] = []
     ended = threading.Event()
 
     async def make_all() -> None:
         async with opening() if opening is not None else nullcontext():
             for call in calls:
-                seen.append(await _observe(call))  # noqa: PERF401  # the thread that waits looks at it meanwhile
+                results.append(await _observe(call))  # noqa: PERF401  # the thread that waits looks at it meanwhile
 
     def run() -> None:
         try:
@@ -141,13 +141,13 @@ def observe_calls(
     threading.Thread(target=run, daemon=True, name="plugin-check").start()
     number, since = 0, time.monotonic()
     while not ended.wait(_LOOK_S):
-        if len(seen) > number:
-            number, since = len(seen), time.monotonic()
+        if len(results) > number:
+            number, since = len(results), time.monotonic()
         elif time.monotonic() - since > limit_s:
-            return list(seen), calls[min(number, len(calls) - 1)].case
+            return list(results), calls[min(number, len(calls) - 1)].case
     if failures:
         raise failures[0]
-    return seen, ""
+    return results, ""
 
 
 async def _observe(call: PluginCall) -> Observation:
@@ -174,9 +174,9 @@ async def _observe(call: PluginCall) -> Observation:
     return Observation(call.case, returned, raised, ended - started, max(longest, ended - last - _TICK_S))
 
 
-def blocking_finding(method: str, seen: Sequence[Observation]) -> CheckFinding | None:
+def blocking_finding(method: str, results: Sequence[Observation]) -> CheckFinding | None:
     """A finding if every call blocks the event loop, except the first one, which may load a model."""
-    later = [observation for observation in seen[1:] if observation.error is None]
+    later = [observation for observation in results[1:] if observation.error is None]
     shortest = min((observation.blocked_s for observation in later), default=0.0)
     if shortest < BLOCKED_S:
         return None

@@ -98,9 +98,9 @@ def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
 
 def add_probes(health: judges.HealthFindings, probes: Sequence[ProbeAnswer]) -> None:
     """Add the figures of one form of a judge from its answers so far, and how many answers failed."""
-    known = _last(probes)
-    scores = [probe for probe in known if probe.side is None]
-    battles = [probe for probe in known if probe.side is not None]
+    latest = _last(probes)
+    scores = [probe for probe in latest if probe.side is None]
+    battles = [probe for probe in latest if probe.side is not None]
     if scores:
         _add_figures(
             health,

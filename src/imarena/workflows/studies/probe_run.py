@@ -109,21 +109,21 @@ def plan_probe(
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
-    past = _stored(workspace, judge)
+    past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)
-    asks, known, before = [], [], 0
+    asks, done, before = [], [], 0
     for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
         if ask.work in past.done:
             before += 1
         elif ask.text is None and ask.work in stored:
-            known.append((ask, stored[ask.work]))
+            done.append((ask, stored[ask.work]))
         else:
             asks.append(replace(ask, attempt=past.attempts.get(ask.work, 0)))
     work = questions.with_earlier_answers(workspace, judge, [ask.put for ask in asks])
     asks = [replace(ask, held=case_work.held) for ask, case_work in zip(asks, work, strict=True)]
-    planned = questions.PlannedWork(work, done_before=before + len(known), unfit=unfit)
+    planned = questions.PlannedWork(work, done_before=before + len(done), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
-    return ProbeJob(wired, board, asks, known, took, before + len(known), terms)
+    return ProbeJob(wired, board, asks, done, took, before + len(done), terms)
 
 
 def _cases(
@@ -168,7 +168,7 @@ def _questions(
 # ---------------------------------------------------------------- asking
 
 
-def _stored(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
+def _past_attempts(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
     """The earlier probe attempts of this judge."""
     probes = read_probes(workspace, judge.name, **where)
     return questions.past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
@@ -193,12 +193,12 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
     def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
         exhibit = questions.add_context(exhibit_of(load, case.item, case.left, case.right, job.board.parents), case)
-        draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
+        draw = partial(_draw, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
     def stored(asks: Sequence[ProbeQuestion]) -> questions.PastAttempts:
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
-        return _stored(workspace, judge, image_sha256=sorted(images))
+        return _past_attempts(workspace, judge, image_sha256=sorted(images))
 
     shared, finish = questions.shared_attempts(
         workspace.claims(), lambda ask: ask.put.work_id, lambda ask: (ask.work, ask.attempt), stored
@@ -223,24 +223,24 @@ def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
             workspace.store.add([_record(job.wired.judge, ask, verdict, {"judgment_id": identity})])
 
 
-def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
+def _draw(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
     """The exhibit that the judge sees: with the text drawn on its side, then the sides in order."""
     if text:
         exhibit = _with_evidence(with_text(exhibit, text, side or Outcome.LEFT), exhibit)
     return reorder_exhibit(exhibit, order) if order is not None else exhibit
 
 
-def _with_evidence(drawn: Exhibit, plain: Exhibit) -> Exhibit:
+def _with_evidence(marked: Exhibit, plain: Exhibit) -> Exhibit:
     """Reassign evidence about an output to the same output with text on it, whose bytes and hash differ."""
     if not plain.evidence:
-        return drawn
-    sides = ((plain.left, drawn.left), (plain.right, drawn.right))
+        return marked
+    sides = ((plain.left, marked.left), (plain.right, marked.right))
     now = {sha256_hex(old): sha256_hex(new) for old, new in sides if old is not None and new is not None}
     moved = (
         each.model_copy(update={"image_sha256": now.get(each.image_sha256, each.image_sha256)})
-        for each in drawn.evidence
+        for each in marked.evidence
     )
-    return replace(drawn, evidence=tuple(moved))
+    return replace(marked, evidence=tuple(moved))
 
 
 def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_id: str) -> Iterator[Record]:
@@ -252,18 +252,18 @@ def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_i
         if reply is not None:
             yield reply
             value["reply_id"] = reply.reply_id
-        seen = to_recorded_sides(verdict, ask.case.order) if ask.case.order is not None else verdict
-        yield _record(judge, ask, seen, value)
+        recorded = to_recorded_sides(verdict, ask.case.order) if ask.case.order is not None else verdict
+        yield _record(judge, ask, recorded, value)
 
 
-def _record(judge: Judge, ask: ProbeQuestion, seen: Verdict, value: JsonDict) -> Record:
-    """The record of an answer. `seen`: the verdict on the recorded sides."""
+def _record(judge: Judge, ask: ProbeQuestion, verdict: Verdict, value: JsonDict) -> Record:
+    """The record of an answer. `verdict`: the one on the recorded sides."""
     probed = ProbeAnswer(
         judge.name, probe_form(judge), ask.unit, ask.text.id if ask.text else PLAIN, ask.side, ask.case.order, ask.work,
-        ask.attempt, seen.status, seen.score, seen.preference,
+        ask.attempt, verdict.status, verdict.score, verdict.preference,
     )  # fmt: skip
     right = ask.case.right.image if ask.case.right is not None else None
-    return probe_evidence(probed, _hash(ask.case.left.image) or "", _hash(right), value, seen.error)
+    return probe_evidence(probed, _hash(ask.case.left.image) or "", _hash(right), value, verdict.error)
 
 
 def _hash(image: ImageRef | None) -> str | None:

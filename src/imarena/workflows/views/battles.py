@@ -108,26 +108,26 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
         table = table.of_outputs(chosen)
     lost: Counter[str] = Counter()
 
-    def kept(rows: slice) -> NDArray[np.bool_]:
+    def is_battle(rows: slice) -> NDArray[np.bool_]:
         left, right = entries.editor.of[table.left[rows]], entries.editor.of[table.right[rows]]
         unknown = (left < 0) | (right < 0)
-        same = ~unknown & (left == right)
-        lost.update({EDITORS_NOT_NAMED: int(unknown.sum()), SAME_EDITOR: int(same.sum())})
-        named: NDArray[np.bool_] = ~(unknown | same)
-        return named
+        same_editor = ~unknown & (left == right)
+        lost.update({EDITORS_NOT_NAMED: int(unknown.sum()), SAME_EDITOR: int(same_editor.sum())})
+        mask: NDArray[np.bool_] = ~(unknown | same_editor)
+        return mask
 
-    between = build_column(len(table), bool, kept)
+    between = build_column(len(table), bool, is_battle)
     return replace(table.where(between) if lost.total() else table, excluded=table.excluded + lost)
 
 
 def people_battles(view: View, *, dimension: str | None = None, window: Window = EVERYTHING) -> BattleColumns:
     """People's preferences that count, in the order in which they were given; on one dimension or on all."""
     votes = live_votes(view, window)
-    kept = (votes.preference != NONE) & (votes.right >= 0)
+    mask = (votes.preference != NONE) & (votes.right >= 0)
     if dimension is not None:
-        known = votes.dimension.names
-        kept &= votes.dimension.of == (known.index(dimension) if dimension in known else -2)
-    cast = votes.where(kept)
+        names = votes.dimension.names
+        mask &= votes.dimension.of == (names.index(dimension) if dimension in names else -2)
+    cast = votes.where(mask)
     none = np.full(len(cast), np.nan)
     return BattleColumns(
         left=cast.left,
@@ -158,11 +158,11 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
-    known = sorted({name for part in parts for name in part.names})
-    code_of = {name: code for code, name in enumerate(known)}
+    names = sorted({name for part in parts for name in part.names})
+    code_of = {name: code for code, name in enumerate(names)}
     lookups = (np.array([*(code_of[name] for name in part.names), -1], np.int32) for part in parts)
     codes = [take_in_parts(lookup, part.of) for lookup, part in zip(lookups, parts, strict=True)]
-    return Names(joined(*codes), tuple(known))
+    return Names(joined(*codes), tuple(names))
 
 
 def live_votes(view: View, window: Window = EVERYTHING) -> VoteColumns:
@@ -173,11 +173,11 @@ def live_votes(view: View, window: Window = EVERYTHING) -> VoteColumns:
 def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]:
     """(n,) which of all votes count and lie in the window."""
     votes = view.votes
-    shown = votes.counts & window.sees(votes.created_us)
+    mask = votes.counts & window.sees(votes.created_us)
     if window.released:
         hidden = [code for code, name in enumerate(votes.campaign.names) if name in view.asking]
-        shown &= ~np.isin(votes.campaign.of, hidden)
-    return shown
+        mask &= ~np.isin(votes.campaign.of, hidden)
+    return mask
 
 
 def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
@@ -199,39 +199,39 @@ def judge_battles(
     `once`: a pair that a judge compared counts by the comparison, not by its scores too. A judge without any
     successful comparison counts by its scores.
     """
-    known = sorted({(form.judge, form.dimension) for form in forms})
-    number = {who: code for code, who in enumerate(known)}
+    owners = sorted({(form.judge, form.dimension) for form in forms})
+    number = {who: code for code, who in enumerate(owners)}
     compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
     fought = combine_columns(compared, whose, view.entries)
     excluded = fought.incomplete()
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
     if once:
-        scored = _without(scored, fought, excluded, int(view.entries.seq.size))
+        scored = _unfought(scored, fought, excluded, int(view.entries.seq.size))
     if "scored" not in kinds:
         scored = scored.where(slice(0))
-    kept: NDArray[np.bool_] | slice = fought.decided if "compared" in kinds else slice(0)
-    if not isinstance(kept, slice) and all(kept[rows].all() for rows in row_slices(kept.size)):
-        kept = slice(None)
+    decided: NDArray[np.bool_] | slice = fought.decided if "compared" in kinds else slice(0)
+    if not isinstance(decided, slice) and all(decided[rows].all() for rows in row_slices(decided.size)):
+        decided = slice(None)
     columns = vars(fought).copy()
     del fought, compared  # columns of millions of battles: each is freed as soon as it is copied
 
     def followed(name: str, more: NDArray[Any]) -> NDArray[Any]:
-        part = column_part(columns.pop(name), kept)
+        part = column_part(columns.pop(name), decided)
         return joined(part, more) if more.size else part
 
     gap = np.round(scored.score_left - scored.score_right, 9)
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
     left, whose_all = followed("left", scored.left), followed("whose", scored.whose)
     none = constant_column(np.float64(np.nan), left.size - scored.left.size)
-    judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
+    judges, dimensions = (sorted({who[part] for who in owners}) for part in (0, 1))
     return BattleColumns(
         left=left,
         right=followed("right", scored.right),
         winner=followed("outcome", winner),
-        judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
+        judge=_names_of_owners(whose_all, [judges.index(who[0]) for who in owners], judges),
         rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
-        dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
+        dimension=_names_of_owners(whose_all, [dimensions.index(who[1]) for who in owners], dimensions),
         score_left=joined(none, scored.score_left) if scored.left.size else none,
         score_right=joined(none, scored.score_right) if scored.left.size else none,
         created_us=followed("created_us", scored.created_us),
@@ -239,11 +239,11 @@ def judge_battles(
     )
 
 
-def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
-    known = np.array(codes or [0], np.int32)
+def _names_of_owners(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
+    code_array = np.array(codes or [0], np.int32)
     if is_constant(whose):
-        return Names(constant_column(known[whose[0]], whose.size), tuple(names))
-    return Names(take_in_parts(known, whose), tuple(names))
+        return Names(constant_column(code_array[whose[0]], whose.size), tuple(names))
+    return Names(take_in_parts(code_array, whose), tuple(names))
 
 
 def _rows(
@@ -335,14 +335,16 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     return first[sorted_rows], second[sorted_rows]
 
 
-def _without(scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairColumns:
+def _unfought(
+    scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int
+) -> ScorePairColumns:
     """Drop pairs that a judge compared directly, if the judge has any successful comparison."""
     if not scored.left.size or not fought.left.size:
         return scored
     compares = np.unique(fought.whose[fought.decided])
     direct = np.isin(fought.whose, compares)
-    taken = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
-    double = np.isin(_pair_codes(scored.whose, scored.left, scored.right, outputs), taken)
+    compared = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
+    double = np.isin(_pair_codes(scored.whose, scored.left, scored.right, outputs), compared)
     if double.any():
         excluded[SCORED_TOO] += int(double.sum())
         return scored.where(~double)
@@ -380,10 +382,10 @@ def compared_dimensions(
     `judged`: all dimensions of the judge's verdicts. `voted`: all dimensions of the votes. `separate`: each dimension
     of the votes has separate figures, so that votes about other dimensions are kept too.
     """
-    same = frozenset(voted) & {dimension}
+    matching = frozenset(voted) & {dimension}
     if dimension != WHOLE and WHOLE in judged:
-        return same
-    others = frozenset(voted).difference(judged)
+        return matching
+    unjudged = frozenset(voted).difference(judged)
     if separate:
-        return same | others
-    return same or (others & {WHOLE}) or others
+        return matching | unjudged
+    return matching or (unjudged & {WHOLE}) or unjudged

@@ -85,22 +85,22 @@ def origin(view: CacheUser, upto: int, outputs: int) -> ColumnOrigin:
     key = ("origin", upto, outputs)
     if key not in view.computed:
         entries = view.entries
-        named = sha256()
+        digest = sha256()
         for column, kind in ((entries.seq, np.int64), (entries.output_id, "S64")):
             for rows in row_slices(outputs):
-                named.update(np.ascontiguousarray(column[rows], kind).data)
+                digest.update(np.ascontiguousarray(column[rows], kind).data)
         workspace_id = view.workspace.store.fact("workspace_id")
-        view.computed[key] = ColumnOrigin(workspace_id, upto, _sampled(view, upto), outputs, named.hexdigest())
-    known: ColumnOrigin = view.computed[key]
-    return known
+        view.computed[key] = ColumnOrigin(workspace_id, upto, _sample_digest(view, upto), outputs, digest.hexdigest())
+    result: ColumnOrigin = view.computed[key]
+    return result
 
 
-def _sampled(view: CacheUser, upto: int) -> str:
+def _sample_digest(view: CacheUser, upto: int) -> str:
     """A digest of the last record and a sample of earlier ones, as they are in the database now."""
     last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
-    wanted = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
+    seqs = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
     names = ("seq", "id", "form_id", "left_seq", "right_seq", "order", "status", "preference")
-    query = select(*(judgments.c[name] for name in names)).where(judgments.c.seq.in_(wanted))
+    query = select(*(judgments.c[name] for name in names)).where(judgments.c.seq.in_(seqs))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).tuples().all()
     if not rows or rows[-1][0] != upto:

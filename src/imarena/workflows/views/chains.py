@@ -33,12 +33,12 @@ def common_turn(left: Output, right: Output, parents: Mapping[str, Output]) -> i
     if left.mode is not Mode.MULTI_TURN or same_parent:
         return turn
     for at in range(turn, 0, -1):
-        one, other = parents.get(left.parent_id or ""), parents.get(right.parent_id or "")
-        if one is None or other is None:
+        first, second = parents.get(left.parent_id or ""), parents.get(right.parent_id or "")
+        if first is None or second is None:
             return 0
-        if one.image is not None and other.image is not None and one.image.sha256 == other.image.sha256:
+        if first.image is not None and second.image is not None and first.image.sha256 == second.image.sha256:
             return at
-        left, right = one, other
+        left, right = first, second
     return 0
 
 
@@ -48,10 +48,10 @@ def asked_of_one_turn(table: Table) -> ColumnElement[bool]:
     Imported verdicts were shown what their source showed. A body contains the number of a turn unless it is 0.
     """
     if table is judgments:
-        asked = and_(table.c.run_id.is_not(None), table.c.work_id.not_like(f"{TURNS_WORK}%"))
+        made_here = and_(table.c.run_id.is_not(None), table.c.work_id.not_like(f"{TURNS_WORK}%"))
     else:
-        asked = and_(table.c.assignment_id.is_not(None), ~table.c.body.contains('"first_turn":'))
-    return and_(table.c.right_id.is_not(None), asked, table.c.body.contains('"turn":'))
+        made_here = and_(table.c.assignment_id.is_not(None), ~table.c.body.contains('"first_turn":'))
+    return and_(table.c.right_id.is_not(None), made_here, table.c.body.contains('"turn":'))
 
 
 def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArray:
@@ -86,16 +86,16 @@ def _one_sided(connection: Connection, columns: list[list[Any]]) -> IntArray:
 
 def pairs_of_different_images(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Those of these pairs of outputs that were made from different images."""
-    known: dict[str, Output] = {}
-    wanted = {side for pair in pairs for side in pair}
-    while wanted:
-        read: dict[str, Output] = {}
-        for page in pages(sorted(wanted)):
+    chain: dict[str, Output] = {}
+    ids = {side for pair in pairs for side in pair}
+    while ids:
+        page_outputs: dict[str, Output] = {}
+        for page in pages(sorted(ids)):
             rows = connection.execute(select(outputs).where(outputs.c.id.in_(page))).mappings()
-            read |= {row["id"]: from_row(Output, row) for row in rows}
-        known |= read
-        wanted = {output.parent_id for output in read.values() if output.parent_id is not None} - known.keys()
-    return {(one, other) for one, other in pairs if common_turn(known[one], known[other], known) < known[one].turn}
+            page_outputs |= {row["id"]: from_row(Output, row) for row in rows}
+        chain |= page_outputs
+        ids = {output.parent_id for output in page_outputs.values() if output.parent_id is not None} - chain.keys()
+    return {(left, right) for left, right in pairs if common_turn(chain[left], chain[right], chain) < chain[left].turn}
 
 
 def pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -75,11 +75,11 @@ def view_position(view: View) -> ReadPosition:
     return ReadPosition(view.marks.judgments, view.recent)
 
 
-def changes_since(view: View, seen: ReadPosition) -> ChangedQuestions | None:
+def changes_since(view: View, position: ReadPosition) -> ChangedQuestions | None:
     """What changed in a view since an earlier position; None if that is too much to follow."""
     upto = view.marks.judgments
-    after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)
-    if upto < seen.judgments or upto - after > MOST:
+    after = max(position.judgments - view.lag(position.judgments, position.recent), 0)
+    if upto < position.judgments or upto - after > MOST:
         return None
     if upto == after:
         return NO_CHANGES

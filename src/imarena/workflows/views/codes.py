@@ -60,11 +60,11 @@ class NameWriter:
 
     def names(self) -> Names:
         """All names so far; those that occur are kept in sorted order."""
-        found = [name for name in self._code_of if name is not None]
-        known = sorted(found)
-        place_of = {name: index for index, name in enumerate(known)}
-        places = np.array([*(place_of[name] for name in found), -1], np.int32)
-        return Names(take_in_parts(places, self._codes.column()), tuple(known))
+        names = [name for name in self._code_of if name is not None]
+        ordered = sorted(names)
+        place_of = {name: index for index, name in enumerate(ordered)}
+        places = np.array([*(place_of[name] for name in names), -1], np.int32)
+        return Names(take_in_parts(places, self._codes.column()), tuple(ordered))
 
 
 def encode_names(values: Iterable[str | None]) -> Names:
@@ -87,15 +87,15 @@ def group_starts(*keys: NDArray[Any]) -> NDArray[np.bool_]:
 class ColumnTable:
     """Arrays of one length, one per column. Fields that are neither arrays nor names apply to all rows."""
 
-    def where(self, kept: NDArray[Any] | slice) -> Self:
+    def where(self, rows: NDArray[Any] | slice) -> Self:
         """Only these rows."""
         columns: dict[str, Any] = {}
         for column in fields(self):
             values = getattr(self, column.name)
             if isinstance(values, Names):
-                columns[column.name] = Names(column_part(values.of, kept), values.names)
+                columns[column.name] = Names(column_part(values.of, rows), values.names)
             elif isinstance(values, np.ndarray):
-                columns[column.name] = column_part(values, kept)
+                columns[column.name] = column_part(values, rows)
         return replace(self, **columns)
 
 
@@ -116,10 +116,10 @@ def computed_column(values: NDArray[Any], dtype: Any, of: Callable[[NDArray[Any]
     return build_column(values.size, dtype, lambda rows: of(values[rows]))
 
 
-def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
+def column_part(values: NDArray[Any], rows: NDArray[Any] | slice) -> NDArray[Any]:
     """These rows of a column; a constant column stays constant."""
-    if isinstance(kept, slice):
-        return values[kept]
+    if isinstance(rows, slice):
+        return values[rows]
     if not is_constant(values):
-        return filter_column(values, kept) if kept.dtype == bool else take_in_parts(values, kept)
-    return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)
+        return filter_column(values, rows) if rows.dtype == bool else take_in_parts(values, rows)
+    return constant_column(values[0], int(np.count_nonzero(rows)) if rows.dtype == bool else rows.size)

@@ -121,10 +121,10 @@ def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[st
         outputs.c.image_sha256.is_not(None),
     ).order_by(outputs.c.seq)
     editors, writers = NameWriter(), {name: ColumnWriter(kind) for name, kind in _KINDS.items()}
-    for editor, of_item, *rest in column_pages(connection, query):
+    for editor, of_item, *columns in column_pages(connection, query):
         editors.append(editor)
         places = [item_index[name] for name in of_item]
-        for values, (name, writer) in zip((places, *rest), writers.items(), strict=True):
+        for values, (name, writer) in zip((places, *columns), writers.items(), strict=True):
             writer.append(np.array(values, _KINDS[name]))
     return {"editor": editors.names(), **{name: writer.column() for name, writer in writers.items()}}
 

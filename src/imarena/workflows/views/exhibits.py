@@ -67,11 +67,11 @@ def numbered_instructions(item: Item, first: int, last: int) -> str:
 def chain_of(workspace: Workspace, *outputs: Output) -> dict[str, Output]:
     """The outputs of the earlier turns of these, by id."""
     chain: dict[str, Output] = {}
-    wanted = {output.parent_id for output in outputs if output.parent_id is not None}
-    while wanted:
-        read = {output.output_id: output for output in workspace.store.records(Output, id=sorted(wanted))}
-        chain |= read
-        wanted = {output.parent_id for output in read.values() if output.parent_id is not None} - chain.keys()
+    ids = {output.parent_id for output in outputs if output.parent_id is not None}
+    while ids:
+        parents = {output.output_id: output for output in workspace.store.records(Output, id=sorted(ids))}
+        chain |= parents
+        ids = {output.parent_id for output in parents.values() if output.parent_id is not None} - chain.keys()
     return chain
 
 
@@ -112,14 +112,14 @@ def exhibit_of(load: _ReadImage, item: Item, left: Output, right: Output | None,
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
-    asked = asked_edit(item, left, right, parents)
+    edit = asked_edit(item, left, right, parents)
     return Exhibit(
-        instruction=asked.instruction,
+        instruction=edit.instruction,
         left=load(left.image),
         right=load(right.image) if right is not None and right.image is not None else None,
-        sources=tuple(load(image) for image in asked.sources),
-        references=tuple(load(image) for image in asked.references),
-        task=asked.task,
+        sources=tuple(load(image) for image in edit.sources),
+        references=tuple(load(image) for image in edit.references),
+        task=edit.task,
     )
 
 
@@ -154,6 +154,6 @@ def _history(load: _ReadImage, item: Item, outputs: Sequence[Output]) -> tuple[P
     for output in sorted(outputs, key=lambda output: output.turn):
         if output.image is None:
             continue
-        shown = () if past else tuple(load(image) for image in item.sources)
-        past.append(PastEdit(item.turns[output.turn].instruction, shown, load(output.image)))
+        sources = () if past else tuple(load(image) for image in item.sources)
+        past.append(PastEdit(item.turns[output.turn].instruction, sources, load(output.image)))
     return tuple(past)

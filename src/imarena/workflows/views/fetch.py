@@ -30,7 +30,7 @@ def integer_pages(connection: Connection, query: Select[Any]) -> Iterator[IntArr
     """The same rows, a page at a time."""
     k = len(query.selected_columns)
     if connection.dialect.name == "postgresql":
-        yield from _copied(connection, query, k)
+        yield from _copy_rows(connection, query, k)
         return
     cursor: Any = connection.execute(query).cursor
     while (flat := np.fromiter(chain.from_iterable(islice(cursor, _PAGE)), np.int64)).size:
@@ -54,7 +54,7 @@ def column_pages(connection: Connection, query: Select[Any]) -> Iterator[tuple[t
         yield tuple(zip(*rows, strict=True))
 
 
-def _copied(connection: Connection, query: Select[Any], k: int) -> Iterator[IntArray]:
+def _copy_rows(connection: Connection, query: Select[Any], k: int) -> Iterator[IntArray]:
     """Read PostgreSQL's binary COPY: every row is a count of fields, then a length and eight bytes for each field."""
     typed = query.with_only_columns(*(cast(column, BigInteger) for column in query.selected_columns))
     text = typed.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
@@ -70,15 +70,15 @@ def _copied(connection: Connection, query: Select[Any], k: int) -> Iterator[IntA
                 del buffer[: _COPY_HEADER + extension]
                 begun = True
             if len(buffer) >= _PAGE * row.itemsize:
-                yield _read(buffer, row, k)
-        yield _read(buffer, row, k)  # the two remaining bytes are the trailer
+                yield _decode(buffer, row, k)
+        yield _decode(buffer, row, k)  # the two remaining bytes are the trailer
 
 
 def _field(n: int) -> tuple[tuple[str, str], tuple[str, str]]:
     return (f"length_{n}", ">i4"), (f"value_{n}", ">i8")
 
 
-def _read(buffer: bytearray, row: np.dtype[Any], k: int) -> IntArray:
+def _decode(buffer: bytearray, row: np.dtype[Any], k: int) -> IntArray:
     number = len(buffer) // row.itemsize
     rows = np.frombuffer(bytes(buffer[: number * row.itemsize]), row)
     del buffer[: number * row.itemsize]

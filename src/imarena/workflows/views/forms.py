@@ -102,11 +102,11 @@ def has_outdated_dimension(form: Form) -> bool:
 
 def count_live(connection: Connection, forms: Iterable[int], *, ok: bool = False) -> Counter[int]:
     """Number of judgments of each form that no later record replaced; `ok`: only those with a verdict."""
-    wanted = list(forms)
-    if not wanted:
+    form_ids = list(forms)
+    if not form_ids:
         return Counter()
     query = select(judgments.c.form_id, func.count()).where(
-        judgments.c.form_id.in_(wanted), judgments.c.superseded == 0
+        judgments.c.form_id.in_(form_ids), judgments.c.superseded == 0
     )
     if ok:
         query = query.where(judgments.c.status == Status.OK.value)

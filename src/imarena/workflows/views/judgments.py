@@ -84,12 +84,10 @@ class JudgmentColumns(ColumnTable):
 
     def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
-        listed = np.asarray(values)
+        array = np.asarray(values)
         if not len(self.forms):
-            return np.zeros(0, listed.dtype)
-        return (
-            constant_column(listed[0], len(self)) if (listed == listed[0]).all() else take_in_parts(listed, self.form)
-        )
+            return np.zeros(0, array.dtype)
+        return constant_column(array[0], len(self)) if (array == array[0]).all() else take_in_parts(array, self.form)
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
@@ -112,15 +110,15 @@ def read_judgments(
     )
     if form.pairwise:
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
-        numbered = judgments.c.seq * (1 << _VERDICT) + _packed()
+        numbered = judgments.c.seq * (1 << _VERDICT) + _packed_column()
         query = select(sides, numbered, judgments.c.created_us).where(*where)
-        arrays = _joined(_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query))
+        arrays = _join_pages(_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query))
         score = missing_scores(arrays["seq"].size)
     else:
-        names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
+        names = (judgments.c.seq, judgments.c.left_seq, _packed_column(), judgments.c.created_us, judgments.c.score)
         columns = fetch_columns(connection, select(*names).where(*where))
         seq, left, packed, created = (np.array(column, np.int64) for column in columns[:4])
-        arrays = _unpacked(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
+        arrays = _unpack(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
         score = np.array(columns[4], np.float64)
     return JudgmentColumns(
         forms=(form,),
@@ -132,13 +130,13 @@ def read_judgments(
 
 def _unpacked_pairs(rows: IntArray, entries: Entries) -> dict[str, Any]:
     """A page of pairs as columns, which are a third smaller than the page."""
-    pair, both, created = rows.T
+    pair, packed_pair, created = rows.T
     left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
-    packed = both & ((1 << _VERDICT) - 1)
-    return _unpacked(both >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
+    packed = packed_pair & ((1 << _VERDICT) - 1)
+    return _unpack(packed_pair >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
 
 
-def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
+def _unpack(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
     return {
         "seq": seq,
         "left": left,
@@ -151,10 +149,10 @@ def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray
     }
 
 
-def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _join_pages(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Join all pages."""
     none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    first = _unpacked(none, nobody, nobody, none, none)
+    first = _unpack(none, nobody, nobody, none, none)
     writers = {name: ColumnWriter(column.dtype) for name, column in first.items()}
     for page in pages:
         for name, writer in writers.items():
@@ -162,7 +160,7 @@ def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {name: writer.column() for name, writer in writers.items()}
 
 
-def _packed() -> ColumnElement[int]:
+def _packed_column() -> ColumnElement[int]:
     """Repeat, order, status and preference packed in one number, to transfer fewer values."""
     stated = code_column(judgments.c.preference, PREFERENCES)
     preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)
@@ -201,15 +199,15 @@ def constant_form(n: int) -> CodeArray:
     return constant_column(np.int32(0), n)
 
 
-def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
+def join_same_form(earlier: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
     """Join two parts of the judgments of one form."""
-    n = len(known) + len(new)
-    pairwise = known.forms[0].pairwise
+    n = len(earlier) + len(new)
+    pairwise = earlier.forms[0].pairwise
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
-    arrays: dict[str, Any] = {name: joined(getattr(known, name), getattr(new, name)) for name in names}
+    arrays: dict[str, Any] = {name: joined(getattr(earlier, name), getattr(new, name)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(n)
-    return JudgmentColumns(forms=known.forms, form=constant_form(n), **arrays)
+    return JudgmentColumns(forms=earlier.forms, form=constant_form(n), **arrays)
 
 
 def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:

@@ -58,9 +58,9 @@ def combinations() -> codes.ByteArray:
     table = np.full((len(codes.PREFERENCES), len(codes.PREFERENCES)), codes.NONE, np.int8)
     for first in Outcome:
         for second in Outcome:
-            both = outcome_of_both(first, second).value
+            combined = outcome_of_both(first, second).value
             table[codes.PREFERENCES.index(first.value), codes.PREFERENCES.index(second.value)] = (
-                codes.PREFERENCES.index(both)
+                codes.PREFERENCES.index(combined)
             )
     table[codes.EQUAL, 1:] = table[1:, codes.EQUAL] = codes.TIE
     table[codes.EQUAL, codes.EQUAL] = codes.EQUAL
@@ -90,19 +90,19 @@ def combine_columns(
     by judge, then by the ids of the outputs, so that a board does not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
-    one, outputs = codes.is_constant(whose), entries.seq.size
-    names = [field.name for field in fields(CombinedPairs) if not (one and field.name == "whose")]
+    one_owner, outputs = codes.is_constant(whose), entries.seq.size
+    names = [field.name for field in fields(CombinedPairs) if not (one_owner and field.name == "whose")]
     arrays = {name: values for name, values in vars(columns).items() if isinstance(values, np.ndarray)}
     moved = [name for name, values in arrays.items() if not codes.is_constant(values)]
 
-    def read(rows: slice) -> list[NDArray[Any]]:
+    def read_keys(rows: slice) -> list[NDArray[Any]]:
         """Keys for sorting into parts: judgments of a pair share judge and left output, so they come in one part."""
         owner = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
-        return [owner, *([] if one else [whose[rows]]), *(arrays[name][rows] for name in moved)]
+        return [owner, *([] if one_owner else [whose[rows]]), *(arrays[name][rows] for name in moved)]
 
     writers: dict[str, ColumnWriter] = {}
-    for owner, *values in sorted_parts(len(columns), read):
-        whose_part = codes.constant_column(whose[0], owner.size) if one else values.pop(0)
+    for owner, *values in sorted_parts(len(columns), read_keys):
+        whose_part = codes.constant_column(whose[0], owner.size) if one_owner else values.pop(0)
         moved_values: dict[str, Any] = dict(zip(moved, values, strict=True))
         some = replace(columns.where(slice(owner.size)), **moved_values)
         part = _combine_part(some, whose_part, entries, swaps)
@@ -110,7 +110,7 @@ def combine_columns(
             writers.setdefault(name, ColumnWriter(part[name].dtype, len(columns))).append(part[name])
     combined: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
     return CombinedPairs(
-        **({"whose": codes.constant_column(whose[0], combined["left"].size)} if one else {}), **combined
+        **({"whose": codes.constant_column(whose[0], combined["left"].size)} if one_owner else {}), **combined
     )
 
 

@@ -27,6 +27,8 @@ class Unanswered:
     judge: str
     dimension: str
     status: str
+    imported: bool = False
+    """No run asked it, so that none can ask it again."""
 
 
 def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
@@ -38,30 +40,31 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
     """Questions without a live ok answer, by key."""
     table = judgments
     names = ("seq", "work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
-    query = select(*(table.c[name] for name in names), case((asked_of_one_turn(table), 1), else_=0)).where(
+    imported = case((table.c.run_id.is_(None), 1), else_=0)
+    query = select(*(table.c[name] for name in names), imported, case((asked_of_one_turn(table), 1), else_=0)).where(
         text("status <> 'ok'"),  # matches the index of failed judgments literally: a parameter would not use it
         table.c.superseded == 0,
         *_where(where),
     )
-    found: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
+    by_key: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
     shared: dict[Unanswered, Unanswered] = {}
     with reading(workspace.store.engine) as connection:
         for page in column_pages(connection, query):  # most failures were retried with success and are dropped here
             rows = [*zip(*page, strict=True)]
-            answered = _answered(connection, sorted({row[1] for row in rows}))
+            answered = _answered_works(connection, sorted({row[1] for row in rows}))
             apart = pairs_of_different_images(
-                connection, {(row[2], row[3]) for row in rows if row[8]}
+                connection, {(row[2], row[3]) for row in rows if row[9]}
             )  # these are not asked again
-            for seq, *key, judge, dimension, status, one_turn in rows:
+            for seq, *key, judge, dimension, status, no_run, one_turn in rows:
                 if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
-                    question = Unanswered(judge, dimension, status)
-                    one = seq, seq, shared.setdefault(question, question)
-                    first, last, newest = found.setdefault(tuple(key), one)  # sorting in SQL would read every judgment
-                    found[tuple(key)] = min(first, seq), *((seq, one[2]) if seq > last else (last, newest))
-    return {key: found[key][2] for key in sorted(found, key=lambda key: found[key][0])}
+                    question = Unanswered(judge, dimension, status, bool(no_run))
+                    new = seq, seq, shared.setdefault(question, question)
+                    first, last, newest = by_key.setdefault(tuple(key), new)  # sorting in SQL would read every judgment
+                    by_key[tuple(key)] = min(first, seq), *((seq, new[2]) if seq > last else (last, newest))
+    return {key: by_key[key][2] for key in sorted(by_key, key=lambda key: by_key[key][0])}
 
 
-def _answered(connection: Connection, works: list[str]) -> set[str]:
+def _answered_works(connection: Connection, works: list[str]) -> set[str]:
     """The works that have a live ok answer."""
     answered: set[str] = set()
     for start in range(0, len(works), PAGE):

@@ -68,8 +68,8 @@ def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
 
 def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
-    kept = (cast.right < 0) & (cast.preference == 0)
-    rows = np.flatnonzero(kept)
+    is_rating = (cast.right < 0) & (cast.preference == 0)
+    rows = np.flatnonzero(is_rating)
     marks: dict[tuple[int, int, str], tuple[float, _RatingScale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
         vote = json.loads(body)
@@ -91,13 +91,13 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
     return with_overall(ratings, view.entries, view.workspace.settings.board.overall)
 
 
-def _bodies(view: View, wanted: IntArray) -> list[str]:
-    if not wanted.size:
+def _bodies(view: View, seqs: IntArray) -> list[str]:
+    if not seqs.size:
         return []
     query = select(votes.c.seq, votes.c.body).where(votes.c.right_seq.is_(None)).order_by(votes.c.seq)
     with reading(view.workspace.store.engine) as connection:
         seq, body = fetch_columns(connection, query)
-    positions = np.searchsorted(np.array(seq, np.int64), wanted)
+    positions = np.searchsorted(np.array(seq, np.int64), seqs)
     return [body[at] for at in positions.tolist()]
 
 
@@ -114,11 +114,11 @@ def _scales(
     }
 
 
-def _on(wanted: _RatingScale | None, mark: float, scale: _RatingScale | None) -> float:
+def _on(target: _RatingScale | None, mark: float, scale: _RatingScale | None) -> float:
     """Convert a mark from another scale of the same criterion to the wanted scale."""
-    if wanted is None or scale is None or wanted == scale:
+    if target is None or scale is None or target == scale:
         return mark
-    return wanted[0] + (mark - scale[0]) / (scale[1] - scale[0]) * (wanted[1] - wanted[0])
+    return target[0] + (mark - scale[0]) / (scale[1] - scale[0]) * (target[1] - target[0])
 
 
 def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[str, ...]]:
@@ -133,9 +133,9 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
         if setting not in RULES:
             raise unknown_name("[board] overall: no rule", setting, RULES)
         return setting, tuple(sorted(criteria))
-    for known, rule in KNOWN.items():
-        if known <= frozenset(criteria):
-            return rule, tuple(sorted(known))
+    for names, rule in KNOWN.items():
+        if names <= frozenset(criteria):
+            return rule, tuple(sorted(names))
     return "", ()
 
 
@@ -155,7 +155,7 @@ def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") ->
         if rule and all(ratings.scales[name] is not None for name in criteria):
             parts.append(_overall(ratings, rows, criteria, rule, scale))
             rules.add(rule)
-    return _joined(parts, scale, ", ".join(sorted(rules))) if rules else ratings
+    return _join(parts, scale, ", ".join(sorted(rules))) if rules else ratings
 
 
 def _overall(
@@ -163,11 +163,11 @@ def _overall(
 ) -> PeopleRatings:
     """Compute one mark per output and rater from these rows."""
     people = max(len(ratings.rater.names), 1)
-    known, inverse = np.unique(
+    keys, inverse = np.unique(
         ratings.output[rows].astype(np.int64) * people + ratings.rater.of[rows], return_inverse=True
     )
-    marks = np.full((known.size, len(criteria)), np.nan)
-    moment = np.zeros(known.size, np.int64)
+    marks = np.full((keys.size, len(criteria)), np.nan)
+    moment = np.zeros(keys.size, np.int64)
     np.maximum.at(moment, inverse, ratings.created_us[rows])
     for column, name in enumerate(criteria):
         low, high = ratings.scales[name] or (0.0, 1.0)
@@ -180,15 +180,15 @@ def _overall(
     value = marks.mean(axis=1) if rule == "mean" else root
     return replace(
         ratings,
-        output=(known[whole] // people).astype(np.int32),
-        rater=Names((known[whole] % people).astype(np.int32), ratings.rater.names),
+        output=(keys[whole] // people).astype(np.int32),
+        rater=Names((keys[whole] % people).astype(np.int32), ratings.rater.names),
         criterion=encode_names([WHOLE] * value.size),
         value=scale[0] + value * (scale[1] - scale[0]),
         created_us=moment[whole],
     )
 
 
-def _joined(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
+def _join(parts: Sequence[PeopleRatings], scale: _RatingScale, rule: str) -> PeopleRatings:
     first = parts[0]
     return replace(
         first,

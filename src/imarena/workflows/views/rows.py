@@ -22,13 +22,13 @@ PAGE = 500
 def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Vote]:
     """The votes that count, oldest first, of one campaign or of all."""
     cast = view.votes
-    kept = cast.counts
+    mask = cast.counts
     if campaign_id is not None:
         names = cast.campaign.names
-        kept = kept & (cast.campaign.of == (names.index(campaign_id) if campaign_id in names else -2))
-    wanted = cast.seq[np.flatnonzero(kept)]
-    for start in range(0, wanted.size, PAGE):
-        page = wanted[start : start + PAGE].tolist()
+        mask = mask & (cast.campaign.of == (names.index(campaign_id) if campaign_id in names else -2))
+    seqs = cast.seq[np.flatnonzero(mask)]
+    for start in range(0, seqs.size, PAGE):
+        page = seqs[start : start + PAGE].tolist()
         query = select(votes).where(votes.c.seq.in_(page)).order_by(votes.c.seq)
         with reading(view.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
@@ -81,9 +81,9 @@ REPLACED = frozenset({Reason.SUPERSEDED, Reason.RETRACTED})
 
 def vote_reasons(view: View, seqs: Sequence[int]) -> list[Reason]:
     """The reasons of votes by their `seq`; empty if a vote counts."""
-    known = view.votes
-    at = np.searchsorted(known.seq, np.array(seqs, np.int64))
-    return [REASONS[code] for code in known.reason[at].tolist()]
+    columns = view.votes
+    at = np.searchsorted(columns.seq, np.array(seqs, np.int64))
+    return [REASONS[code] for code in columns.reason[at].tolist()]
 
 
 def judgment_reason(view: View, row: Any) -> str:

@@ -26,6 +26,8 @@ class Slots:
     """Number of slots with an output, by editor."""
     failed: dict[Slot, str] = field(default_factory=dict)
     """Slots without an output, and why: a status, or `not_tried`."""
+    imported: set[Slot] = field(default_factory=set)
+    """The failed slots whose newest attempt was imported, so that no run tries it again."""
     attempts: Counter[str] = field(default_factory=Counter)
     """Number of attempts by editor, including failed ones that were retried."""
 
@@ -46,22 +48,26 @@ def slots_of(workspace: Workspace) -> Slots:
         if state == Status.OK.value:
             slots.ok[editor or UNNAMED_EDITOR] += number
     with reading(workspace.store.engine) as connection:
-        for row in connection.execute(_unfilled()).mappings():
+        for row in connection.execute(_unfilled_query()).mappings():
             # Without an editor's name, two attempts cannot be matched: each work is a slot.
             identity = row["item_id"] if row["editor"] else row["work_id"]
             slot = (identity, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
             slots.failed[slot] = row["status"]
-    slots.failed.update(dict.fromkeys(_cut_off(workspace, slots.failed), NOT_TRIED))
+            (slots.imported.add if row["run_id"] is None else slots.imported.discard)(slot)
+    cut_off = _cut_off(workspace, slots.failed)
+    chains = {(item, *rest) for item, _, *rest in slots.imported}
+    slots.failed.update(dict.fromkeys(cut_off, NOT_TRIED))
+    slots.imported.update(slot for slot in cut_off if (slot[0], *slot[2:]) in chains)
     return slots
 
 
-def _unfilled() -> Select[tuple[object, ...]]:
+def _unfilled_query() -> Select[tuple[object, ...]]:
     """Query for failed attempts at slots that have no ok output, newest last."""
     table, other = tables.outputs, tables.outputs.alias()
     names = ("item_id", "turn", "editor", "mode", "sample")
-    same = [other.c[name] == table.c[name] for name in names]
-    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same).exists()
-    columns = (table.c[name] for name in (*names, "status", "work_id"))
+    same_slot = [other.c[name] == table.c[name] for name in names]
+    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same_slot).exists()
+    columns = (table.c[name] for name in (*names, "status", "work_id", "run_id"))
     return select(*columns).where(table.c.status != Status.OK.value, ~filled).order_by(table.c.seq)
 
 

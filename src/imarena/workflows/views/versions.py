@@ -35,9 +35,9 @@ def version_names(forms: Sequence[Form]) -> dict[Version, str]:
         kinds.setdefault(version_of(form), set()).add((form.dimension, form.pairwise))
     names = {version: version[0] or "unversioned" for version in kinds}
     for more in (_with_prompt, _with_params):
-        taken = dict(names)
-        for version, name in taken.items():
-            rivals = (other for other, called in taken.items() if other != version and called == name)
+        short_names = dict(names)
+        for version, name in short_names.items():
+            rivals = (other for other, other_name in short_names.items() if other != version and other_name == name)
             if any(kinds[version] & kinds[other] for other in rivals):
                 names[version] = more(version, name)
     return names
@@ -59,8 +59,8 @@ def chosen_judges(view: View, names: Sequence[str]) -> list[ChosenJudge]:
         if at and name not in view.forms.judges:
             matches += [match for judge in judges_called(view, [plain]) for match in _of_version(view, judge, version)]
         else:
-            called = [name] if name in view.forms.judges else judges_called(view, [name])
-            matches += [ChosenJudge(judge, judge, tuple(view.forms.counting([judge]))) for judge in called]
+            judges = [name] if name in view.forms.judges else judges_called(view, [name])
+            matches += [ChosenJudge(judge, judge, tuple(view.forms.counting([judge]))) for judge in judges]
     return list({match.name: match for match in matches}.values())
 
 
@@ -73,25 +73,28 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
     if not fitting:
         hint = suggestion(version, names.values(), f"It has: {', '.join(names.values())}.")
         raise UnknownName(f"Judge '{judge}' has no version '{version}'.", hint=hint)
-    called = dict.fromkeys(names[key] for key in fitting)
+    labels = dict.fromkeys(names[key] for key in fitting)
     return [
         ChosenJudge(f"{judge}{AT}{name}", judge, tuple(form for form in forms if names[version_of(form)] == name))
-        for name in called
+        for name in labels
     ]
 
 
 def judges_called(view: View, names: list[str]) -> list[str]:
     """The judges with these names: by full name, by kind, or by a table of imarena.toml. Raises for an unknown name."""
-    known = view.forms.judges
+    judges = view.forms.judges
     chosen: list[str] = []
     for name in names:
         meant = {name, _recorded_as(view, name)}
-        fitting = [judge for judge in known if judge in meant or judge.partition("/")[0] in meant]
+        fitting = [judge for judge in judges if judge in meant or judge.partition("/")[0] in meant]
         if not fitting:
-            hint = suggestion(name, known, f"The workspace has: {', '.join(known) or 'none'}.")
+            listed = (
+                f"The workspace has: {', '.join(judges)}." if judges else "Run `imarena judge` or `imarena battle`."
+            )
+            hint = suggestion(name, judges, listed)
             raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)
         chosen += fitting
-    return chosen or known
+    return chosen or judges
 
 
 def _recorded_as(view: View, name: str) -> str:

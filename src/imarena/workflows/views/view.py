@@ -46,8 +46,9 @@ from imarena.workflows.views.window import midnight
 T = TypeVar("T")
 
 
-_LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
-"""The newest entries of each open store, with the last item and output they include, while a view holds them."""
+_LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
+"""The newest entries of each open store, with the last item and output and the number of removals, while
+a view holds them."""
 
 
 class View:
@@ -100,9 +101,9 @@ class View:
         return self._read_once("entries", self._shared_entries)
 
     def _shared_entries(self, connection: Connection) -> Entries:
-        upto = (self.marks.items, self.marks.outputs)
-        known_upto, known = _LAST_ENTRIES.get(self.workspace.store, (None, None))
-        entries = known() if known is not None and known_upto == upto else None
+        upto = _entry_marks(self.marks)
+        known_upto, entries_ref = _LAST_ENTRIES.get(self.workspace.store, (None, None))
+        entries = entries_ref() if entries_ref is not None and known_upto == upto else None
         if entries is None:
             entries = read_entries(connection)
             _LAST_ENTRIES[self.workspace.store] = upto, weakref.ref(entries)
@@ -145,27 +146,27 @@ class View:
             columns = self._by_form.get(form.form_id)
             if columns is None and self._before_us is not None:
                 with reading(self.workspace.store.engine) as connection:
-                    columns = self._read(connection, form, 0)
+                    columns = self._read_form(connection, form, 0)
                 self._keep(form, columns)
             elif columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
-                        columns = self._read(connection, form, 0)
+                        columns = self._read_form(connection, form, 0)
                     else:
-                        columns = self._continued(connection, *cached)
+                        columns = self._continue(connection, *cached)
                 if worth_storing(len(columns), len(cached[0]) if cached else 0):
                     write_judgments_cached(self, form, columns)
                 self._keep(form, columns)
         return columns
 
-    def _read(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
+    def _read_form(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
         """The judgments of one form after a number, without those that were shown the source of only one side."""
-        read = read_judgments(
+        columns = read_judgments(
             connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
         )
         gone = self.one_sided if form.pairwise else ()
-        return read.where(~np.isin(read.seq, gone)) if len(gone) else read
+        return columns.where(~np.isin(columns.seq, gone)) if len(gone) else columns
 
     @cached_property
     def one_sided(self) -> IntArray:
@@ -199,29 +200,29 @@ class View:
         if self._before_us is not None:
             return Counter({form.form_id: int(self._of(form).ok.sum()) for form in counting})
         forms = [form.form_id for form in counting]
-        read = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
-        counted = count_live(connection, [form for form in forms if form not in read], ok=True)
+        cached = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
+        counted = count_live(connection, [form for form in forms if form not in cached], ok=True)
         without = self._count_one_sided(connection, counted, judgments.c.status == Status.OK.value)
-        return Counter({**read, **{form: number - without[form] for form, number in counted.items()}})
+        return Counter({**cached, **{form: number - without[form] for form, number in counted.items()}})
 
     def _count_one_sided(
         self, connection: Connection, forms: Iterable[int], *where: ColumnElement[bool]
     ) -> Counter[int]:
         """Number of judgments by form that were shown the source of only one side, without superseded ones."""
         counts: Counter[int] = Counter()
-        wanted = list(forms)
+        form_ids = list(forms)
         for page in pages(self.one_sided.tolist()):
             query = select(judgments.c.form_id, func.count()).where(judgments.c.seq.in_(page))
-            query = query.where(judgments.c.superseded == 0, judgments.c.form_id.in_(wanted), *where)
+            query = query.where(judgments.c.superseded == 0, judgments.c.form_id.in_(form_ids), *where)
             counts.update(dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all()))
         return counts
 
-    def _read_once(self, name: str, read: Callable[[Connection], T]) -> T:
+    def _read_once(self, name: str, load: Callable[[Connection], T]) -> T:
         """The value of a cached property: threads that need it while another one reads it wait for that."""
         with self._reading:
             if name not in self.__dict__:
                 with reading(self.workspace.store.engine) as connection:
-                    self.__dict__[name] = read(connection)
+                    self.__dict__[name] = load(connection)
             value: T = self.__dict__[name]
         return value
 
@@ -241,14 +242,14 @@ class View:
     def refreshed(self, marks: Watermarks) -> "View":
         """A view of the workspace as it is now. Keeps the columns that were read, and adds newer records to them."""
         fresh = View(self.workspace, marks, self.cache)
-        same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
+        same_entries = _entry_marks(marks) == _entry_marks(self.marks)
         if "entries" in self.__dict__:
             if same_entries:
                 fresh.__dict__["entries"] = self.entries
             if "one_sided" in self.__dict__:
                 fresh.__dict__["one_sided"] = self._one_sided_since(fresh)
             if same_entries or _goes_on(self.entries, fresh.entries):
-                fresh._by_form = self._grown(fresh)
+                fresh._by_form = self._grow(fresh)
         same_votes = all(
             getattr(marks, name) == getattr(self.marks, name) for name in ("votes", "assignments", "exclusions")
         )
@@ -262,30 +263,35 @@ class View:
         with reading(self.workspace.store.engine) as connection:
             return np.union1d(self.one_sided, fresh._one_sided(connection, after))
 
-    def _grown(self, fresh: "View") -> dict[int, JudgmentColumns]:
+    def _grow(self, fresh: "View") -> dict[int, JudgmentColumns]:
         """The judgments that were read, with those added since and without those superseded since."""
         if fresh.marks.judgments == self.marks.judgments:
             return dict(self._by_form)
         with reading(self.workspace.store.engine) as connection:
             return {
-                identity: fresh._continued(connection, known, self.marks.judgments, self.recent)
-                for identity, known in dict(self._by_form).items()
+                identity: fresh._continue(connection, columns, self.marks.judgments, self.recent)
+                for identity, columns in dict(self._by_form).items()
             }
 
-    def _continued(self, connection: Connection, known: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
+    def _continue(self, connection: Connection, earlier: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
         """Update judgments of one form that were read up to a number to this view."""
         lag = self.lag(upto, recent)
         if upto == self.marks.judgments and not lag:
-            return known
+            return earlier
         after = max(0, upto - lag)
         gone = superseded_since(connection, after)
-        kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
-        new = self._read(connection, known.forms[0], after)
+        live = earlier.where(~np.isin(earlier.seq, gone)) if gone.size else earlier
+        new = self._read_form(connection, earlier.forms[0], after)
         if lag:
-            new = new.where(~np.isin(new.seq, kept.seq[kept.seq > after]))
-        return join_same_form(kept, new) if len(new) else kept
+            new = new.where(~np.isin(new.seq, live.seq[live.seq > after]))
+        return join_same_form(live, new) if len(new) else live
 
 
-def _goes_on(known: Entries, fresh: Entries) -> bool:
+def _entry_marks(marks: Watermarks) -> tuple[int, int, int]:
+    """The marks that change with the items or outputs."""
+    return marks.items, marks.outputs, marks.removals
+
+
+def _goes_on(earlier: Entries, fresh: Entries) -> bool:
     """Whether all outputs are where they were. New ones come last, but PostgreSQL may commit an early one late."""
-    return np.array_equal(known.seq, fresh.seq[: known.seq.size])
+    return np.array_equal(earlier.seq, fresh.seq[: earlier.seq.size])

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
+from imarena.core import Editor, Settings, UnknownName, UserError, suggestion, validation_problem
 from imarena.editors import (
     EDITOR_KINDS,
     EDITORS,
@@ -89,17 +89,17 @@ class EditorWiring:
                 + ".",
             )
 
-    def _of_table(self, name: str, shown: str = "") -> Editor:
+    def _of_table(self, name: str, label: str = "") -> Editor:
         table = dict(self._settings.editors[name])
         kind = str(table.pop("kind", ""))
-        shown = shown or str(table.pop("name", "")) or name
+        label = label or str(table.pop("name", "")) or name
         if not kind:
             raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*EDITOR_KINDS, *_STAGED])}.")
         if kind in _STAGED or _BEST.fullmatch(kind):
-            return self._of_agent(kind, shown, table, str(table.pop("editor", "")), of_file=True)
+            return self._of_agent(kind, label, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
         options = {**table, **self.wish.options}
-        return self._made(kind, shown, {**_card_options(kind, options), **options})
+        return self._make(kind, label, {**_card_options(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in EDITOR_KINDS and EDITOR_KINDS[kind].needs == "trust" and not self.wish.trust:
@@ -108,20 +108,20 @@ class EditorWiring:
                 hint="Read that table; if you trust it, run the same command with --trust.",
             )
 
-    def _of_text(self, text: str, shown: str = "", *, of_file: bool = False) -> Editor:
-        kind, colon, rest = text.partition(":")
+    def _of_text(self, text: str, label: str = "", *, of_file: bool = False) -> Editor:
+        kind, colon, argument_text = text.partition(":")
         if colon and (kind in _STAGED or _BEST.fullmatch(kind)):
-            return self._of_agent(kind, shown or text, {}, rest, of_file=of_file)
+            return self._of_agent(kind, label or text, {}, argument_text, of_file=of_file)
         options = dict(self.wish.options)
         if colon and kind in EDITORS:
             argument = EDITOR_KINDS[kind].argument if kind in EDITOR_KINDS else "argument"
-            options[argument] = _list(rest) if argument == "argv" else rest
-            return self._made(kind, shown or _shown(kind, rest), options)
+            options[argument] = _list(argument_text) if argument == "argv" else argument_text
+            return self._make(kind, label or _short_name(kind, argument_text), options)
         if text.removeprefix("studio-") in STUDIO_RECIPES and text.startswith("studio-"):
-            return self._made("studio", shown or text, {"habit": text.removeprefix("studio-")})
+            return self._make("studio", label or text, {"habit": text.removeprefix("studio-")})
         if text == "classical" or text.startswith("classical-"):
             only = text.removeprefix("classical").removeprefix("-")
-            return self._made("classical", shown or text, {"operation": only} if only else {})
+            return self._make("classical", label or text, {"operation": only} if only else {})
         card = card_of(text)
         if card is not None:
             if card.adapter is None:
@@ -134,14 +134,14 @@ class EditorWiring:
             options = {**table, **options}
             # Another model than the card's must not appear on a board under the card's name.
             own = card.name if options["model"] == table["model"] else str(options["model"])
-            return self._made(kind, shown or own, {**_card_options(kind, options), **options})
+            return self._make(kind, label or own, {**_card_options(kind, options), **options})
         if text in EDITORS and text not in EDITOR_KINDS:
-            return self._made(text, shown or text, options)
+            return self._make(text, label or text, options)
         folder = f"Did you mean 'folder:{text}'?" if Path(text).is_dir() else ""
         near = folder or _near(text, list(self._settings.editors))
         raise UnknownName(f"There is no editor called '{text}'.", hint=near)
 
-    def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
+    def _make(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
         plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}
         wished = self.wish.options
         self.taken |= {key for key, value in plain.items() if key in wished and wished[key] == value}
@@ -167,10 +167,9 @@ class EditorWiring:
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **agent_options})
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            known = ", ".join(sorted(_AGENT_OPTIONS))
-            raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
+            names = ", ".join(sorted(_AGENT_OPTIONS))
+            problem = validation_problem(error)
+            raise UserError(f"The agent '{name}': {problem.text}.", hint=f"Known: {names}.") from error
         return Agent(name, editor, wired.judge, mind, settings, wired.client, mind_client)
 
     def _judge(self, name: str) -> WiredJudge:
@@ -224,23 +223,23 @@ def wire_editors(
         )
     editors = [wiring.wire(name, shown=shown_as) for name in names]
     wiring.no_option_left()
-    shown = [editor.name for editor in editors]
-    twice = {name for name in shown if shown.count(name) > 1}
+    labels = [editor.name for editor in editors]
+    twice = {name for name in labels if labels.count(name) > 1}
     if twice:
         raise UserError(f"Two editors are called '{min(twice)}'.", hint="Give one another name in imarena.toml.")
     return editors
 
 
 def editor_names(settings: Settings) -> dict[str, str]:
-    """Return the names that `--editor` takes, with short descriptions."""
-    named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in STUDIO_RECIPES}
-    named["classical"] = EDITOR_KINDS["classical"].about
-    named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
-    named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in EDITOR_KINDS.items() if about.argument}
-    named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
-    named |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
-    return named
+    """Return the names that `--editors` takes, with short descriptions."""
+    names = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
+    names |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in STUDIO_RECIPES}
+    names["classical"] = EDITOR_KINDS["classical"].about
+    names |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
+    names |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in EDITOR_KINDS.items() if about.argument}
+    names |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
+    names |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
+    return names
 
 
 def _about(card: ModelCard) -> str:
@@ -266,19 +265,19 @@ def _list(text: str) -> JsonValue:
     return argv
 
 
-def _shown(kind: str, rest: str) -> str:
+def _short_name(kind: str, text: str) -> str:
     """Return a short name for the leaderboard."""
     if kind == "folder":
-        return rest.rstrip("/").rsplit("/", 1)[-1] or "folder"
+        return text.rstrip("/").rsplit("/", 1)[-1] or "folder"
     if kind == "command":
-        argv = _list(rest)
+        argv = _list(text)
         first = str(argv[0]) if isinstance(argv, list) and argv else "command"
         return f"command:{first.rsplit('/', 1)[-1]}"
-    return rest
+    return text
 
 
 def _near(name: str, tables: list[str]) -> str:
-    known = [
+    names = [
         *tables,
         *(f"studio-{habit}" for habit in STUDIO_RECIPES),
         "classical",
@@ -286,4 +285,4 @@ def _near(name: str, tables: list[str]) -> str:
         *model_cards(),
         *_STAGED,
     ]
-    return suggestion(name, known, "`imarena edit --list` shows what there is.")
+    return suggestion(name, names, "`imarena edit --list` shows what there is.")

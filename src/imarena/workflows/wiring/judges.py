@@ -206,8 +206,8 @@ def wire_judge(
     if model and not arguments.model:
         arguments = replace(arguments, model=model)
     client = None
-    named = at or arguments.endpoint or arguments.base_url
-    if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in judges.CARDS)):
+    endpoint = at or arguments.endpoint or arguments.base_url
+    if card.needs == "chat" or (endpoint and (card.needs == "optional_chat" or kind not in judges.CARDS)):
         client = _judge_client(settings, at, arguments, kind, budget)
         options |= judges.endpoint_options(client.endpoint)
     elif card.needs == "vision" and arguments.model:
@@ -268,8 +268,8 @@ def _judge_client(
     else:
         if arguments.model and not arguments.endpoint and (Path(arguments.model) / "config.json").is_file():
             folder = model_folder(arguments.model, f"The judge '{kind}'")
-            named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # folders of the same name are different models
-            return _local_client({LOCAL: arguments.model}, {"model": named}, "the command line's model")
+            model_id = f"{folder.name}@{weights_sha256(folder)[:12]}"  # folders of the same name are different models
+            return _local_client({LOCAL: arguments.model}, {"model": model_id}, "the command line's model")
         if arguments.model and not arguments.endpoint and not at and arguments.model.startswith((".", "/", "~")):
             raise UserError(
                 f"There is no model in the folder {arguments.model}: it has no config.json.",

@@ -52,10 +52,10 @@ def record_run(workspace: Workspace, command: str, settings: JsonDict) -> Iterat
             )
 
 
-def _mark_interrupted(workspace: Workspace, claims: Claims, same: Run) -> None:
+def _mark_interrupted(workspace: Workspace, claims: Claims, new: Run) -> None:
     """Mark earlier runs of the same work that did not end and whose claim nobody holds."""
-    running = list(workspace.store.records(Run, command=same.command, state="running"))
-    old = [run.run_id for run in running if run.settings == same.settings]
+    running = list(workspace.store.records(Run, command=new.command, state="running"))
+    old = [run.run_id for run in running if run.settings == new.settings]
     dead = sorted(set(old) - claims.take(old).keys())
     for run_id in dead:
         run = workspace.store.get(Run, run_id)  # read again: it may have ended since
@@ -65,7 +65,7 @@ def _mark_interrupted(workspace: Workspace, claims: Claims, same: Run) -> None:
 
 
 @contextmanager
-def exclusive_run(workspace: Workspace, command: str, asked: str) -> Iterator[None]:
+def exclusive_run(workspace: Workspace, command: str, name: str) -> Iterator[None]:
     """Prevent other runs on this machine from asking this judge or editor meanwhile and paying for the same work.
 
     The lock belongs to the process: any end of it, even a kill, releases it.
@@ -77,12 +77,12 @@ def exclusive_run(workspace: Workspace, command: str, asked: str) -> Iterator[No
         return
     folder = workspace.root / "locks"
     folder.mkdir(exist_ok=True)
-    with (folder / f"{content_id('asking', command, asked)[-16:]}.lock").open("w") as file:
+    with (folder / f"{content_id('asking', command, name)[-16:]}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UserError(
-                f"Another `{command}` is asking {asked} in this workspace now; both would pay for the same work.",
+                f"Another `{command}` is asking {name} in this workspace now; both would pay for the same work.",
                 hint="Wait until it ends, or stop it: the same command continues there. --concurrency raises the rate.",
             ) from error
         except OSError:  # a file system without locks, such as some shared ones

@@ -29,7 +29,7 @@ class WorkJournal:
 
     def find(self, call: str) -> JournalEntry | None:
         """Return a good answer of any attempt, or a failure of this attempt."""
-        evidence = self._known().get(call)
+        evidence = self._stored_steps().get(call)
         if evidence is None or not isinstance(evidence.value, dict):
             return None
         image = None
@@ -61,7 +61,7 @@ class WorkJournal:
         self._workspace.keep(image, data)
         return image.sha256
 
-    def _known(self) -> dict[str, Evidence]:
+    def _stored_steps(self) -> dict[str, Evidence]:
         if self._held is None:
             self._held = {}
             rows = self._workspace.store.records(Evidence, image_sha256=self._work, kind=self._kind)

@@ -45,7 +45,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "mixture-own": lambda: _mixture(fleet, votes, rounds, own=True),
         "online": lambda: _online(fleet, votes, rounds),
         "online-no-rho": lambda: _online(fleet, votes, rounds, weighed=False),
-        "corrected": lambda: _corrected(fleet, votes, rounds),
+        "corrected": lambda: _corrected_boards(fleet, votes, rounds),
     }
     if aggregation not in makers:
         raise unknown_name("No aggregation", aggregation, makers)
@@ -77,8 +77,8 @@ def curves(fleet: Campaigns) -> list[Curve]:
     """
     gap = np.round(fleet.world.gap, 9)
     usable = np.isfinite(gap) & (gap != 0) & (fleet.world.truth != 0)
-    same = (np.sign(np.nan_to_num(gap)) == fleet.world.truth).astype(np.float64)
-    return [fit_curve(np.abs(gap[row][usable[row]]), same[row][usable[row]], rounds=0) for row in fleet.train]
+    agrees = (np.sign(np.nan_to_num(gap)) == fleet.world.truth).astype(np.float64)
+    return [fit_curve(np.abs(gap[row][usable[row]]), agrees[row][usable[row]], rounds=0) for row in fleet.train]
 
 
 def _counts(fleet: Campaigns, votes: Votes, times: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -116,7 +116,7 @@ def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     return SimulatedBoards(strengths(None), np.stack(draws, axis=1))
 
 
-def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
+def _corrected_boards(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     papers = vote_batch(fleet, votes)
     fit = fit_corrected(papers)
     draws = [refit_strengths(papers, fit, times) for times in _times(fleet, votes, rounds)]
@@ -144,15 +144,15 @@ def _mixture(
                 rates = np.full(groups, float(rates @ share / max(share.sum(), 1)))
             q[index, :groups] = reliability(rates)
     human = _counts(fleet, votes)
-    both = [
+    counts = [
         np.concatenate([judge, people[:, :, None]], axis=2) for judge, people in zip((wins, losses), human, strict=True)
     ]
     rng = np.random.default_rng([fleet.seed, 98])
     draws = [
-        _fit(fleet, rng.poisson(both[0]).astype(np.float64), rng.poisson(both[1]).astype(np.float64), q)
+        _fit(fleet, rng.poisson(counts[0]).astype(np.float64), rng.poisson(counts[1]).astype(np.float64), q)
         for _ in range(rounds)
     ]
-    return SimulatedBoards(_fit(fleet, both[0], both[1], q), np.stack(draws, axis=1))
+    return SimulatedBoards(_fit(fleet, counts[0], counts[1], q), np.stack(draws, axis=1))
 
 
 def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> FloatArray:
@@ -161,10 +161,10 @@ def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> Fl
     item, pair, points = votes.item[index], votes.pair[index], votes.points[index]
     gap = np.round(fleet.world.scores[item, left[pair]] - fleet.world.scores[item, right[pair]], 9)
     usable = np.isfinite(gap) & (gap != 0) & (points != 0.5)
-    gap, same = np.abs(gap[usable]), ((gap > 0) == (points > 0.5))[usable].astype(np.float64)
+    gap, agrees = np.abs(gap[usable]), ((gap > 0) == (points > 0.5))[usable].astype(np.float64)
     if gap.size < LEAST_PAIRS or np.ptp(gap) == 0:
-        return np.full(at.size, (same.sum() + 1) / (same.size + 2))
-    return fit_curve(gap, same, rounds=0).at(at)
+        return np.full(at.size, (agrees.sum() + 1) / (agrees.size + 2))
+    return fit_curve(gap, agrees, rounds=0).at(at)
 
 
 def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArray]:

@@ -144,10 +144,10 @@ def _rule(selection: str, gates: routing.Gates, fleet: Campaigns, index: int) ->
 
 def _pool(world: World, train: NDArray[np.bool_]) -> routing.Pool:
     pairs = len(world.sides[0])
-    seen = np.isfinite(world.votes).any(axis=0)
+    voted = np.isfinite(world.votes).any(axis=0)
     present = np.repeat(train[:, None], len(world.models), axis=1)
-    asked = np.where(seen, 0, 999).astype(np.int16).reshape(-1, pairs)
-    return routing.Pool(world.scores, present, world.task, asked, world.models)
+    counts = np.where(voted, 0, 999).astype(np.int16).reshape(-1, pairs)
+    return routing.Pool(world.scores, present, world.task, counts, world.models)
 
 
 def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:

@@ -138,20 +138,20 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
     """Simulate every policy of the plan at every budget; `report_done` gets each policy's name when it is done."""
     for name in plan.policies:
         if name not in ALL_POLICIES:
-            listed = f"Known: {'; '.join(ALL_POLICIES)}."  # some names contain commas
-            raise UserError(f"No policy '{name}'.", hint=suggestion(name, ALL_POLICIES, listed))
+            names = f"Known: {'; '.join(ALL_POLICIES)}."  # some names contain commas
+            raise UserError(f"No policy '{name}'.", hint=suggestion(name, ALL_POLICIES, names))
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
     fleet = campaigns.make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
     gates = plan.gates or campaigns.default_gates(world, deferral=plan.deferral)
-    asked: dict[str, campaigns.Votes] = {}
+    votes_of: dict[str, campaigns.Votes] = {}
     results = []
     for name in plan.policies:
         selection, aggregation = ALL_POLICIES[name]
-        if selection not in asked:
-            asked[selection] = campaigns.run_campaigns(fleet, selection, plan.budgets, gates)
+        if selection not in votes_of:
+            votes_of[selection] = campaigns.run_campaigns(fleet, selection, plan.budgets, gates)
         results += [
-            _result(fleet, asked[selection].first(budget), (name, selection, aggregation), plan.rounds)
+            _result(fleet, votes_of[selection].first(budget), (name, selection, aggregation), plan.rounds)
             for budget in plan.budgets
         ]
         if report_done is not None:
@@ -199,8 +199,8 @@ def gap_rows(world: World) -> tuple[GapRow, ...]:
     gap = np.round(world.gap, 9)
     decided = np.isfinite(gap) & (world.truth != 0)
     sided = decided & (gap != 0)
-    same = (np.sign(gap[sided]) == world.truth[sided]).astype(np.float64)
-    rows = agreement_table(np.abs(gap[sided]), same, world.range.edges(GAP_EDGES))
+    agrees = (np.sign(gap[sided]) == world.truth[sided]).astype(np.float64)
+    rows = agreement_table(np.abs(gap[sided]), agrees, world.range.edges(GAP_EDGES))
     return (*rows, GapRow(0.0, 0.0, int((decided & (gap == 0)).sum()), None, None))
 
 

@@ -54,9 +54,9 @@ class World:
 
     def ask(self, item: NDArray[np.int64], pair: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """(k,) points from one rater per battle, chosen at random among those who saw it."""
-        seen = self.votes[:, item, pair]
-        keys = np.where(np.isfinite(seen), rng.random(seen.shape), -1.0)
-        return np.asarray(seen[keys.argmax(axis=0), np.arange(item.size)])
+        votes = self.votes[:, item, pair]
+        keys = np.where(np.isfinite(votes), rng.random(votes.shape), -1.0)
+        return np.asarray(votes[keys.argmax(axis=0), np.arange(item.size)])
 
 
 def recorded_world(
@@ -77,11 +77,11 @@ def recorded_world(
         raise unknown_name("No scores of a judge", chosen, names)
     if "model" not in rated.labels:
         raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
-    world = _assembled(judged, rated, chosen)
+    world = _make_world(judged, rated, chosen)
     return replace(world, score_range=range_of(chosen, world.scores, score_range).range)
 
 
-def _assembled(judged: Any, rated: Any, chosen: str) -> World:
+def _make_world(judged: Any, rated: Any, chosen: str) -> World:
     rows = [row for row, name in enumerate(judged.judge) if name == chosen]
     models = sorted({judged.labels["model"][row] for row in rows} & set(rated.labels["model"]))
     units = sorted(set(rated.unit) & {judged.unit[row] for row in rows})
@@ -136,7 +136,7 @@ def simulated_world(
     strengths = np.sort(rng.normal(0, spread, n_models))[::-1]
     quality = strengths[None, :] + rng.normal(0, 0.8, (n_items, n_models))
     favour = rng.normal(0, bias, n_models) * SLOPE
-    scores = np.clip(_judged(quality, rng) + favour[None, :], 0, 1000)
+    scores = np.clip(_judge_scores(quality, rng) + favour[None, :], 0, 1000)
     left, right = np.triu_indices(n_models, 1)
     lead = quality[:, left] - quality[:, right]
     chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * lead)
@@ -154,5 +154,5 @@ SLOPE, NOISE = 110.0, 70.0
 .314, .258)."""
 
 
-def _judged(quality: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _judge_scores(quality: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.asarray(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape))

@@ -43,9 +43,9 @@ class VoteTable:
     def __len__(self) -> int:
         return int(self.item.size)
 
-    def where(self, kept: NDArray[np.bool_]) -> "VoteTable":
+    def where(self, mask: NDArray[np.bool_]) -> "VoteTable":
         """Select rows."""
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(mask)
         return VoteTable(
             self.item[rows], self.pair[rows], self.points[rows], tuple(self.rater[row] for row in rows),
             tuple(self.purpose[row] for row in rows), self.probability[rows],
@@ -126,8 +126,8 @@ def with_label(arena: Arena, view: View, name: str) -> Arena:
     values = view.item_label(name)
     if values is None:
         return arena
-    known = dict(zip(view.entries.item_id, values.list(), strict=True))
-    column = np.array([known.get(item) or "" for item, _ in arena.unit], dtype=np.str_)
+    value_of = dict(zip(view.entries.item_id, values.list(), strict=True))
+    column = np.array([value_of.get(item) or "" for item, _ in arena.unit], dtype=np.str_)
     return replace(arena, labels={**arena.labels, name: column})
 
 
@@ -171,23 +171,23 @@ def read_arena(
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
     arena = _assemble(workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
     return (
-        replace(arena, votes=_rated(workspace, arena.pool, columns, dimension))
+        replace(arena, votes=_rating_votes(workspace, arena.pool, columns, dimension))
         if ratings and not len(arena.votes)
         else arena
     )
 
 
-def _rated(workspace: Workspace, pool: Pool, columns: WeightedColumns, criterion: str) -> VoteTable:
+def _rating_votes(workspace: Workspace, pool: Pool, columns: WeightedColumns, criterion: str) -> VoteTable:
     """Return each pair of mean ratings of a criterion on one item as a vote; the higher one wins, equal ones tie."""
     view = View(workspace)
     pairs = rating_pairs(view, criterion)
     first, second = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (pairs.left, pairs.right))
     item, pair, turned = _battle(pool, first, second)
-    kept = np.flatnonzero(pair >= 0)
-    points = POINTS[pairs.winner[kept]]
-    points = np.where(turned[kept], 1 - points, points)
-    none = np.full(kept.size, np.nan)
-    return VoteTable(item[kept], pair[kept], points, (MEAN_RATING,) * kept.size, ("vote",) * kept.size, none)
+    rows = np.flatnonzero(pair >= 0)
+    points = POINTS[pairs.winner[rows]]
+    points = np.where(turned[rows], 1 - points, points)
+    none = np.full(rows.size, np.nan)
+    return VoteTable(item[rows], pair[rows], points, (MEAN_RATING,) * rows.size, ("vote",) * rows.size, none)
 
 
 def _judges(workspace: Workspace, dimension: str) -> list[str]:
@@ -218,10 +218,10 @@ def _assemble(
     picture.ravel()[columns.cells] = columns.picture
     units = tuple(zip(columns.item, columns.turn, strict=True))
     pairs = shape[1] * (shape[1] - 1) // 2
-    asked = np.zeros((shape[0], pairs), np.int16)
+    questions = np.zeros((shape[0], pairs), np.int16)
     _, task = np.unique(_families(columns.labels), return_inverse=True)
-    pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models, picture)
-    votes, seen = _votes(pool, columns, assigned, cast)
+    pool = Pool(columns.scores, output != b"", task.astype(np.int64), questions, columns.models, picture)
+    votes, rater_pairs = _votes(pool, columns, assigned, cast)
     outside = int(cast.counts.sum()) - int((np.array(votes.purpose, object) == "vote").sum())
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
@@ -233,7 +233,7 @@ def _assemble(
         columns.labels,
         votes,
         gold,
-        seen,
+        rater_pairs,
         columns.versions,
         columns.earlier,
         outside,
@@ -249,10 +249,10 @@ def _votes(
     pool: Pool, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
     item, pair, _ = _battle(pool, *(columns.where([row[side] for row in assigned]) for side in (1, 2)))
-    seen: set[tuple[str, int, int]] = set()
+    rater_pairs: set[tuple[str, int, int]] = set()
     for row, at, of in zip(assigned, item.tolist(), pair.tolist(), strict=True):
         if of >= 0 and row[3]:
-            seen.add((row[3], at, of))
+            rater_pairs.add((row[3], at, of))
     meant = (pair >= 0) & np.array([row[4] == "vote" for row in assigned], bool)
     np.add.at(pool.asked, (item[meant], pair[meant]), 1)
     item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))
@@ -260,11 +260,11 @@ def _votes(
     free = cast.purpose.of < 0
     np.add.at(pool.asked, (item[free], pair[free]), 1)
     raters = [str(name) for name in cast.rater.list()]
-    seen.update(zip(raters, item.tolist(), pair.tolist(), strict=True))
+    rater_pairs.update(zip(raters, item.tolist(), pair.tolist(), strict=True))
     points = POINTS[cast.preference]
     purposes = tuple(purpose or "vote" for purpose in cast.purpose.list())
     points = np.where(turned, 1 - points, points)
-    return VoteTable(item, pair, points, tuple(raters), purposes, cast.probability), frozenset(seen)
+    return VoteTable(item, pair, points, tuple(raters), purposes, cast.probability), frozenset(rater_pairs)
 
 
 def _battle(
@@ -277,8 +277,8 @@ def _battle(
     m = pool.n_models
     pair_of = np.full((m, m), -1, np.int64)
     pair_of[pool.left, pool.right] = pair_of[pool.right, pool.left] = np.arange(pool.left.size)
-    known = (first >= 0) & (second >= 0) & (first // m == second // m)
-    pair = np.where(known, pair_of[first % m, second % m], -1)
+    same_item = (first >= 0) & (second >= 0) & (first // m == second // m)
+    pair = np.where(same_item, pair_of[first % m, second % m], -1)
     return first // m, pair, first % m > second % m
 
 
@@ -291,7 +291,7 @@ def gold_set(workspace: Workspace) -> frozenset[str]:
     """Return the ids of the items in the frozen gold set; empty if none was frozen."""
     gold_items: set[str] = set()
     for campaign in workspace.store.records(Campaign, kind=GOLD):
-        listed = campaign.settings.get("items")
-        if isinstance(listed, list):
-            gold_items.update(str(item) for item in listed)
+        item_ids = campaign.settings.get("items")
+        if isinstance(item_ids, list):
+            gold_items.update(str(item) for item in item_ids)
     return frozenset(gold_items)

@@ -59,7 +59,7 @@ def rerank(
     if paper_compat:
         chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
     arena = read_arena(workspace, judge, ratings=True)
-    made: list[tuple[str, Ranking]] = []
+    boards: list[tuple[str, Ranking]] = []
     left_out: list[str] = []
     for name in settings:
         try:
@@ -71,14 +71,14 @@ def rerank(
                 raise
             left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
             continue
-        made += [(name, board) for board in rankings]
+        boards += [(name, board) for board in rankings]
     if reward is not None:
-        made += [
+        boards += [
             (f"reward: {reward}", board)
             for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
         ]
-    workspace.store.add(board for _, board in made)
-    return RerankedBoards(tuple(made), tuple(left_out))
+    workspace.store.add(board for _, board in boards)
+    return RerankedBoards(tuple(boards), tuple(left_out))
 
 
 def arena_boards(
@@ -94,7 +94,7 @@ def arena_boards(
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         boards.append(
-            sign_ranking(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
+            sign_ranking(_with_coverage(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
         )
     return boards
 
@@ -102,7 +102,7 @@ def arena_boards(
 WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
 
 
-def _covered(board: Ranking, arena: Arena) -> Ranking:
+def _with_coverage(board: Ranking, arena: Arena) -> Ranking:
     """Return the board with the fraction of items for which each model has an output."""
     shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
     models = tuple(standing.model_copy(update={"coverage": shares.get(standing.model)}) for standing in board.models)
@@ -142,18 +142,18 @@ def setting_board(
         raise unknown_name("No setting", name, (*SETTINGS, GOLD_SETTING))
     arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
-        return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
+        return _label(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
     people = vote_battles(arena, votes, weigh_routing)
     if name in ("human", GOLD_SETTING):
-        return _named(rank_battles(people, replace(options, method="bt")), name, arena)
+        return _label(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
         corrected, result = corrected_board(people, options, _scale(arena))
-        return _named(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
+        return _label(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
     judged = judged_pairs(arena, votes)
-    both = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
-    ranking, more, notices = weighted_online_board(workspace, arena, both, name, options, group)
-    return _named(ranking, name, arena, more, notices)
+    battles = _join(unvoted_judge_battles(arena, votes), people) if judged.any() else people
+    ranking, more, notices = weighted_online_board(workspace, arena, battles, name, options, group)
+    return _label(ranking, name, arena, more, notices)
 
 
 BOTH = ("score", "vote")
@@ -164,31 +164,31 @@ EVIDENCE = {"judge": ("score",), "human": ("vote",), GOLD_SETTING: ("gold vote",
 def keep_placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
     """Leave out models without such evidence: they cannot be ranked."""
     pool = arena.pool
-    known = np.zeros(pool.n_models, bool)
+    usable = np.zeros(pool.n_models, bool)
     if "score" in evidence:
-        known |= np.isfinite(pool.scores).any(axis=0)
+        usable |= np.isfinite(pool.scores).any(axis=0)
     if evidence != ("score",):
         pair = (arena.work if "vote" in evidence else _gold_votes(arena)).pair
-        known[pool.left[pair]] = known[pool.right[pair]] = True
-    if known.all() or known.sum() < 2:
+        usable[pool.left[pair]] = usable[pool.right[pair]] = True
+    if usable.all() or usable.sum() < 2:
         return arena
-    pairs = known[pool.left] & known[pool.right]
+    pairs = usable[pool.left] & usable[pool.right]
     smaller = replace(
         pool,
-        scores=pool.scores[:, known],
-        present=pool.present[:, known],
+        scores=pool.scores[:, usable],
+        present=pool.present[:, usable],
         asked=pool.asked[:, pairs],
-        picture=None if pool.picture is None else pool.picture[:, known],
-        models=tuple(model for model, is_known in zip(pool.models, known, strict=True) if is_known),
+        picture=None if pool.picture is None else pool.picture[:, usable],
+        models=tuple(model for model, is_usable in zip(pool.models, usable, strict=True) if is_usable),
     )
     placeable = arena.votes.where(pairs[arena.votes.pair])
     votes = replace(placeable, pair=(np.cumsum(pairs) - 1)[placeable.pair].astype(np.int64))
     return replace(
         arena,
         pool=smaller,
-        output=arena.output[:, known],
+        output=arena.output[:, usable],
         votes=votes,
-        unplaced=tuple(model for model, is_known in zip(pool.models, known, strict=True) if not is_known),
+        unplaced=tuple(model for model, is_usable in zip(pool.models, usable, strict=True) if not is_usable),
         wanting="neither a score nor a vote" if len(evidence) > 1 else f"no {evidence[0]}",
     )
 
@@ -260,8 +260,8 @@ def _battles(
     )
 
 
-def _joined(first: Battles, second: Battles) -> Battles:
-    def both(name: str) -> Any:
+def _join(first: Battles, second: Battles) -> Battles:
+    def column(name: str) -> Any:
         return np.concatenate([getattr(first, name), getattr(second, name)])
 
     item = None
@@ -270,7 +270,7 @@ def _joined(first: Battles, second: Battles) -> Battles:
     weight = None
     if second.weight is not None:
         weight = np.concatenate([np.ones(len(first)), second.weight])
-    columns = {name: both(name) for name in ("left", "right", "outcome", "judged", "score_left", "score_right")}
+    columns = {name: column(name) for name in ("left", "right", "outcome", "judged", "score_left", "score_right")}
     return Battles(models=first.models, item=item, weight=weight, **columns)
 
 
@@ -286,11 +286,11 @@ def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Are
     """Return the arena of each value of a label, and how many battles have no value and are on no board."""
     if by is None:
         return [({}, arena)], ()
-    known = [name for name, values in arena.labels.items() if (values != "").any()]
+    labels = [name for name, values in arena.labels.items() if (values != "").any()]
     if by not in arena.labels:
-        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(known)}.")
-    if by not in known:
-        hint = f"Group by one of: {', '.join(known)}." if known else "The items have no labels to group by."
+        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(labels)}.")
+    if by not in labels:
+        hint = f"Group by one of: {', '.join(labels)}." if labels else "The items have no labels to group by."
         raise UserError(f"No item has a {by}.", hint=hint)
     values = arena.labels[by]
     parts = [({by: str(name)}, arena_of_items(arena, values == name)) for name in np.unique(values[values != ""])]
@@ -300,12 +300,12 @@ def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Are
     return parts, (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
 
 
-def arena_of_items(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
+def arena_of_items(arena: Arena, mask: NDArray[np.bool_]) -> Arena:
     """Return the arena of some items."""
-    new_row = np.cumsum(kept) - 1
-    rows = np.flatnonzero(kept)
+    new_row = np.cumsum(mask) - 1
+    rows = np.flatnonzero(mask)
     pool = arena.pool
-    votes = arena.votes.where(kept[arena.votes.item]) if len(arena.votes) else arena.votes
+    votes = arena.votes.where(mask[arena.votes.item]) if len(arena.votes) else arena.votes
     return replace(
         arena,
         pool=replace(
@@ -324,7 +324,7 @@ def arena_of_items(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     )
 
 
-def _named(
+def _label(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
@@ -340,14 +340,14 @@ def _on_gold(arena: Arena, board: Ranking) -> Ranking:
     """Add how often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), if there are any."""
     votes = arena.votes
     first = np.array([purpose != "repeat" for purpose in votes.purpose], bool)  # a repeat is not a second opinion
-    kept = first & arena.gold[votes.item] & (votes.points != 0.5)
-    if not kept.any():
+    used = first & arena.gold[votes.item] & (votes.points != 0.5)
+    if not used.any():
         return board
     rating = {standing.model: standing.rating for standing in board.models}
     levels = np.array([rating.get(name, np.nan) for name in arena.pool.models])
-    pair = votes.pair[kept]
+    pair = votes.pair[used]
     lead = np.sign(np.round(levels[arena.pool.left[pair]] - levels[arena.pool.right[pair]], 6))
-    preferred = np.sign(votes.points[kept] - 0.5)
+    preferred = np.sign(votes.points[used] - 0.5)
     right = np.where(lead == 0, 0.5, lead == preferred)[np.isfinite(lead)]
     gold: Any = {"accuracy": float(right.mean()) if right.size else None, "votes": int(right.size)}
     return board.model_copy(update={"details": {**board.details, "gold": gold}})

@@ -149,10 +149,14 @@ def describe_calibration(record: Calibration, curve: Curve | None = None) -> Jso
 
 def stale_calibration_notices(record: Calibration, versions: Mapping[str, int]) -> tuple[Notice, ...]:
     """Return a notice if the judge's scores are of another version than the calibrated ones."""
-    known = record.data.get("versions")
-    if not isinstance(known, list) or set(known) == set(versions):
+    calibrated = record.data.get("versions")
+    if not isinstance(calibrated, list) or set(calibrated) == set(versions):
         return ()
-    values: JsonDict = {"judge": record.judge, "calibrated": [*sorted(map(str, known))], "scored": [*sorted(versions)]}
+    values: JsonDict = {
+        "judge": record.judge,
+        "calibrated": [*sorted(map(str, calibrated))],
+        "scored": [*sorted(versions)],
+    }
     return (Notice(code="calibration_stale", values=values),)
 
 

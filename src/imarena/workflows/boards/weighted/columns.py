@@ -48,11 +48,11 @@ class WeightedColumns:
     compares: bool = False
     """The judge also compared pairs directly."""
 
-    def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
+    def where(self, output_ids: list[str | None]) -> NDArray[np.int64]:
         """(k,) flat index of every output id, -1 for None and for outputs not shown here."""
-        if not wanted:
+        if not output_ids:
             return np.zeros(0, np.int64)
-        names = np.array([name or "" for name in wanted]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
+        names = np.array([name or "" for name in output_ids]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
         at = np.minimum(np.searchsorted(self.ids, names), self.ids.size - 1)
         return np.asarray(np.where(self.ids[at] == names, self.cells[at], -1), np.int64)
 
@@ -73,7 +73,7 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
     packed: list[bytes] = []
 
     def make() -> bytes:
-        packed.append(_packed(_read(workspace, judge, mode, dimension)))
+        packed.append(_pack(_read_columns(workspace, judge, mode, dimension)))
         return packed[0]
 
     key = f"arena:{FORM}:{judge}:{mode}:{dimension}:{_state(workspace, judge, dimension)}"
@@ -82,9 +82,9 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
     except OSError:  # a read-only folder has no cache
         data = packed[0] if packed else make()
     try:
-        return _unpacked(data)
+        return _unpack(data)
     except (ValueError, KeyError, EOFError, OSError):  # a file truncated by a full disk
-        return _read(workspace, judge, mode, dimension)
+        return _read_columns(workspace, judge, mode, dimension)
 
 
 def _state(workspace: Workspace, judge: str, dimension: str) -> str:
@@ -99,7 +99,7 @@ def _state(workspace: Workspace, judge: str, dimension: str) -> str:
     return ":".join(states)
 
 
-def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
+def _read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> WeightedColumns:
     with reading(workspace.store.engine) as connection:
         rows = fetch_rows(
             connection,
@@ -129,7 +129,7 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Weight
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if judge and not any(scores[0].size for _, scores in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return replace(_encoded(rows, about, scored, earlier), compares=compares)
+    return replace(_encode(rows, about, scored, earlier), compares=compares)
 
 
 _ScoreRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -150,7 +150,7 @@ def _scores_of(connection: Connection, form: Form) -> _ScoreRows:
     return output, repeat, seq, score if form.higher_is_better else -score
 
 
-def _encoded(
+def _encode(
     rows: list[Any],
     about: dict[str, Any],
     scored: list[tuple[Form, _ScoreRows]],
@@ -159,20 +159,20 @@ def _encoded(
     units = sorted({(row[1], row[2]) for row in rows})
     models = sorted({row[3] for row in rows})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
-    shown: dict[int, tuple[str, int, str | None]] = {}
+    cells: dict[int, tuple[str, int, str | None]] = {}
     for identity, item, turn, editor, seq, image in rows:
         # boards show the first sample of a slot
-        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
-    ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
-    seqs = np.array([seq for _, seq, _ in shown.values()], np.int64)
-    picture = encode_names(image for *_, image in shown.values()).of
+        cells.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
+    ids = np.array([identity for identity, *_ in cells.values()]).astype("S")
+    seqs = np.array([seq for _, seq, _ in cells.values()], np.int64)
+    picture = encode_names(image for *_, image in cells.values()).of
     order = np.argsort(ids)
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(UNIT_LABELS)
     }
     columns = WeightedColumns(
         tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units), ids[order], seqs[order],
-        picture[order], np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels,
+        picture[order], np.fromiter(cells, np.int64, len(cells))[order], np.zeros((len(units), len(models))), labels,
         {}, earlier,
     )  # fmt: skip
     return _with_scores(columns, scored)
@@ -201,7 +201,7 @@ def _with_scores(columns: WeightedColumns, scored: list[tuple[Form, _ScoreRows]]
     return replace(columns, scores=means, versions=dict(versions))
 
 
-def _packed(columns: WeightedColumns) -> bytes:
+def _pack(columns: WeightedColumns) -> bytes:
     file = BytesIO()
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
@@ -214,7 +214,7 @@ def _packed(columns: WeightedColumns) -> bytes:
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> WeightedColumns:
+def _unpack(data: bytes) -> WeightedColumns:
     with np.load(BytesIO(data), allow_pickle=False) as arrays:
         return WeightedColumns(
             tuple(arrays["models"].tolist()), tuple(arrays["item"].tolist()), tuple(arrays["turn"].tolist()),

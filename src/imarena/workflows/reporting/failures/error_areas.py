@@ -27,7 +27,7 @@ def error_areas(view: View) -> ErrorAreas:
     """Areas that raters marked in all votes that count."""
     shares: list[float] = []
     empty = full = 0
-    marked = list(_marked(view))
+    marked = list(_marked_votes(view))
     if not marked:
         return ErrorAreas((), 0, 0)
     outputs = {output for output, _ in marked}
@@ -51,20 +51,20 @@ def error_areas(view: View) -> ErrorAreas:
     return ErrorAreas(tuple(shares), empty, full)
 
 
-def _marked(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
+def _marked_votes(view: View) -> Iterator[tuple[str, tuple[Issue, ...]]]:
     """Yield the output and the issues of each vote that counts and that asked the rater to mark regions."""
     for row, issues in vote_issues(view):
         if view.votes.counts[row]:
             yield view.entries.id_of(int(view.votes.left[row])), issues
 
 
-def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
-    found = {}
-    if wanted:
+def _masks(view: View, hashes: set[str]) -> dict[str, Mapping[str, Any]]:
+    masks = {}
+    if hashes:
         for row in view.workspace.store.rows(Evidence, kind="segments"):
-            if row["image_sha256"] in wanted:
-                found[row["image_sha256"]] = json.loads(row["body"]).get("value") or {}
-    return found
+            if row["image_sha256"] in hashes:
+                masks[row["image_sha256"]] = json.loads(row["body"]).get("value") or {}
+    return masks
 
 
 def _share(issues: Sequence[Issue], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:

@@ -43,7 +43,7 @@ def example_sections(
     share, fought = output_points(view, main.battles)
     yield from _extremes(view, main.battles, share, fought, picture, truth)
     yield from _disagreements(view, judges, picture)
-    disputed = _disputed(view, [board.battles for board in boards], picture)
+    disputed = _disputed_items(view, [board.battles for board in boards], picture)
     if disputed:
         text = "Verdicts that contradict each other on the same two outputs; the most divided pair of each item first."
         yield Section("Most disputed pairs", (text,), exhibits=tuple(disputed))
@@ -65,8 +65,8 @@ def _extremes(
     truth: Mapping[str, float],
 ) -> Iterator[Section]:  # fmt: skip
     entries = view.entries
-    known = np.flatnonzero(entries.pictured & (fought > 0))
-    enough = known[fought[known] >= np.median(fought[known]) / 2] if known.size else known
+    rows = np.flatnonzero(entries.pictured & (fought > 0))
+    enough = rows[fought[rows] >= np.median(fought[rows]) / 2] if rows.size else rows
     scores = _mean_scores(battles, len(entries.output_id))
     for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
         some = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
@@ -91,12 +91,12 @@ def _mean_scores(battles: BattleColumns, number: int) -> NDArray[np.float64]:
 
 def _different(view: View, order: NDArray[np.int64]) -> list[int]:
     """The first outputs in this order, one per item."""
-    seen: set[int] = set()
+    items: set[int] = set()
     chosen: list[int] = []
     for index in order.tolist():
         item = int(view.entries.item[index])
-        if item not in seen:
-            seen.add(item)
+        if item not in items:
+            items.add(item)
             chosen.append(index)
         if len(chosen) == SHOWN:
             break
@@ -111,11 +111,11 @@ def _exhibit(
     note = f"took {share[index]:.0%} of the points in {counted(int(fought[index]), 'battle')}"
     if output.output_id in truth:
         note += f", true quality {truth[output.output_id]:.2f}"
-    asked = asked_edit(item, output, None, chain_of(view.workspace, output))
-    shown = asked_images(asked, picture)
+    edit = asked_edit(item, output, None, chain_of(view.workspace, output))
+    images = asked_images(edit, picture)
     if output.image is not None:
-        shown.append(PageImage(picture(output.image), output_name(item, output), note))
-    return GalleryItem(_about(item), asked.instruction, tuple(shown))
+        images.append(PageImage(picture(output.image), output_name(item, output), note))
+    return GalleryItem(_about(item), edit.instruction, tuple(images))
 
 
 def _records(view: View, index: int) -> tuple[Output, Item]:
@@ -124,10 +124,10 @@ def _records(view: View, index: int) -> tuple[Output, Item]:
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def asked_images(asked: AskedEdit, picture: PictureLink) -> list[PageImage]:
+def asked_images(edit: AskedEdit, picture: PictureLink) -> list[PageImage]:
     """The source and reference images of the requested edit."""
-    shown = [PageImage(picture(image), asked.input_name) for image in asked.sources]
-    return shown + [PageImage(picture(image), "reference") for image in asked.references]
+    images = [PageImage(picture(image), edit.input_name) for image in edit.sources]
+    return images + [PageImage(picture(image), "reference") for image in edit.references]
 
 
 def _about(item: Item) -> str:
@@ -143,11 +143,11 @@ def _disagreements(view: View, judges: Sequence[str], picture: PictureLink) -> I
     except UserError:  # no answers of judges and people on the same outputs
         return
     for section in build_disagreement_page(worst.items, worst.groups, worst.rules, picture).sections:
-        named = section.title.startswith("Where ")
-        yield section if named else replace(section, title="Disagreement with people by task and topic")
+        has_title = section.title.startswith("Where ")
+        yield section if has_title else replace(section, title="Disagreement with people by task and topic")
 
 
-def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
+def _disputed_items(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
     battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
     left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
@@ -156,8 +156,8 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) 
     lower_won = (battles.winner == LEFT) == (left < right)
     lower, every = np.bincount(row, lower_won, pairs.size), np.bincount(row, minlength=pairs.size)
     split = np.minimum(lower, every - lower)
-    found = np.flatnonzero(split > 0)
-    order = found[np.lexsort((pairs[found], -(split[found] / every[found]), -split[found]))]
+    divided = np.flatnonzero(split > 0)
+    order = divided[np.lexsort((pairs[divided], -(split[divided] / every[divided]), -split[divided]))]
     first_of_item = np.zeros(order.size, bool)
     first_of_item[np.unique(view.entries.item[pairs[order] // number], return_index=True)[1]] = True
     order = order[np.argsort(~first_of_item, kind="stable")][:SHOWN]
@@ -165,20 +165,20 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: PictureLink) 
     for index in order.tolist():
         sides = int(pairs[index]) // number, int(pairs[index]) % number
         (first, item), (second, _) = (_records(view, index) for index in sides)
-        asked = asked_edit(item, first, second, chain_of(view.workspace, first, second))
+        edit = asked_edit(item, first, second, chain_of(view.workspace, first, second))
         cast = np.flatnonzero(row == index)
         rows = cast[lower_won[cast]], cast[~lower_won[cast]]
-        shown = asked_images(asked, picture)
+        images = asked_images(edit, picture)
         for output, verdicts in zip((first, second), rows, strict=True):
             if output.image is not None:
-                shown.append(
+                images.append(
                     PageImage(picture(output.image), output.editor or "(not named)", counted(verdicts.size, "verdict"))
                 )
         remarks = (
             f"For {output.editor}: {_givers(battles, verdicts)}."
             for output, verdicts in zip((first, second), rows, strict=True)
         )
-        exhibits.append(GalleryItem(_about(item), asked.instruction, tuple(shown), tuple(remarks)))
+        exhibits.append(GalleryItem(_about(item), edit.instruction, tuple(images), tuple(remarks)))
     return exhibits
 
 

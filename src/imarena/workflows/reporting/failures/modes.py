@@ -65,26 +65,26 @@ def failure_modes() -> tuple[FailureMode, ...]:
 
 def find_failures(view: View) -> dict[str, list[FoundBy]]:
     """Findings of each source by mode; sources that checked nothing are left out."""
-    found: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
+    findings: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
     flags, measured = _flags(view)
-    judged = list(_judged(view))
+    judged = list(_builtin_reasons(view))
     lights = dict(_luminance(view))
     rated, issues = _issues(view)
     for mode in failure_modes():
         if mode.flags and measured:
             failed = {output for output, some in flags.items() if some & set(mode.flags)}
-            found[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(measured)))
+            findings[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(measured)))
         if mode.judged and judged:
             checked = {output for output, reasons in judged if _applies(mode, reasons)}
             failed = {output for output, reasons in judged if output in checked and _fails(mode, reasons)}
-            found[mode.name].append(FoundBy(JUDGED, frozenset(failed), frozenset(checked)))
+            findings[mode.name].append(FoundBy(JUDGED, frozenset(failed), frozenset(checked)))
         if mode.brighter and lights:
             failed = {output for output, scores in lights.items() if _brighter(mode, scores)}
-            found[mode.name].append(FoundBy(LUMINANCE, frozenset(failed), frozenset(lights)))
+            findings[mode.name].append(FoundBy(LUMINANCE, frozenset(failed), frozenset(lights)))
         if rated:
-            failed = {output for output, issue in issues if _named(mode, issue)}
-            found[mode.name].append(FoundBy(RATED, frozenset(failed), frozenset(rated)))
-    return found
+            failed = {output for output, issue in issues if _matches(mode, issue)}
+            findings[mode.name].append(FoundBy(RATED, frozenset(failed), frozenset(rated)))
+    return findings
 
 
 def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
@@ -101,7 +101,7 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
     return flags, set(flags)
 
 
-def _judged(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _builtin_reasons(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
     forms = view.forms.counting(("builtin",), pairwise=False)
     judgments = live_judgments(view, forms) if forms else None
@@ -114,12 +114,12 @@ def _judged(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _applies(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
     """Whether the judge can find this mode in this output."""
-    asked = [edit["kind"] for edit in reasons.get("asked", ())]
+    kinds = [edit["kind"] for edit in reasons.get("asked", ())]
     if mode.checks:
-        return any(kind in mode.checks for kind in asked)
-    if any(kind in mode.unless for kind in asked):
+        return any(kind in mode.checks for kind in kinds)
+    if any(kind in mode.unless for kind in kinds):
         return False
-    return len(asked) > 1 if mode.several else True
+    return len(kinds) > 1 if mode.several else True
 
 
 def _fails(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
@@ -165,13 +165,13 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, Issue]]]:
     group = (cast.campaign.of.astype(np.int64) + 1) * (dataset.max(initial=0) + 1) + dataset
     tagged = alone[np.isin(group[alone], np.unique(group[[row for row, _ in marked]]))] if marked else alone[:0]
     rated = {entries.id_of(index) for index in np.unique(cast.left[tagged]).tolist()}
-    listed = [
+    findings = [
         (entries.id_of(int(cast.left[row])), issue) for row, issues in marked if cast.counts[row] for issue in issues
     ]
-    return rated, listed
+    return rated, findings
 
 
-def _named(mode: FailureMode, issue: Issue) -> bool:
+def _matches(mode: FailureMode, issue: Issue) -> bool:
     if issue.kind in mode.tags:
         return True
     text = f"{issue.label} {issue.note}"

@@ -30,9 +30,9 @@ EXAMPLES = 3
 
 def failure_sections(view: View, editors: Sequence[str], picture: PictureLink) -> Iterator[Section]:
     """Failure modes, issues that raters marked, and error areas. `editors`: only these; empty: all."""
-    found = find_failures(view)
-    if any(source.checked for sources in found.values() for source in sources):
-        yield _modes(view, found, editors, picture)
+    findings = find_failures(view)
+    if any(source.checked for sources in findings.values() for source in sources):
+        yield _modes(view, findings, editors, picture)
     issues = every_issue(view)
     chosen = {name: counts for name, counts in issues.by_editor.items() if not editors or name in editors}
     marked = issues_section(ISSUE_KINDS, chosen, issues.rated)
@@ -50,12 +50,12 @@ def failure_sections(view: View, editors: Sequence[str], picture: PictureLink) -
         yield Section("Error areas", (left_out,), charts=charts)
 
 
-def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str], picture: PictureLink) -> Section:
+def _modes(view: View, findings: Mapping[str, list[FoundBy]], editors: Sequence[str], picture: PictureLink) -> Section:
     rows: list[tuple[CellValue, ...]] = []
     cells: dict[tuple[str, str], float] = {}
     exhibits: list[GalleryItem] = []
     for mode in failure_modes():
-        sources = [source for source in found[mode.name] if source.checked]
+        sources = [source for source in findings[mode.name] if source.checked]
         if not sources:
             rows.append((mode.name, "not checked", None, None, None, None, mode.place))
         best = next((source for source in sources if source.failed), sources[0] if sources else None)
@@ -112,24 +112,24 @@ def _examples(
 ) -> Iterator[GalleryItem]:
     """A few outputs with the failure, one per editor, in a fixed order."""
     entries = view.entries
-    places = sorted((entries.index_of[one] for one in source.failed), key=lambda index: int(entries.order[index]))
+    places = sorted((entries.index_of[key] for key in source.failed), key=lambda index: int(entries.order[index]))
     names = entries.editor.list(np.array(places, np.int64)) if places else []
-    seen: set[str | None] = set()
+    seen_editors: set[str | None] = set()
     chosen: list[str] = []
     for index, name in zip(places, names, strict=True):
-        if entries.pictured[index] and name not in seen and (not editors or name in editors):
-            seen.add(name)
+        if entries.pictured[index] and name not in seen_editors and (not editors or name in editors):
+            seen_editors.add(name)
             chosen.append(entries.id_of(index))
     for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:
             continue
-        asked = asked_edit(item, output, None, chain_of(view.workspace, output))
-        shown = [
-            *asked_images(asked, picture),
+        edit = asked_edit(item, output, None, chain_of(view.workspace, output))
+        images = [
+            *asked_images(edit, picture),
             PageImage(picture(output.image), output_name(item, output), f"{mode.name}, found by {source.source}"),
         ]
-        yield GalleryItem(f"{mode.name} · {item.key}", asked.instruction, tuple(shown))
+        yield GalleryItem(f"{mode.name} · {item.key}", edit.instruction, tuple(images))
 
 
 def _heat_maps(issues: IssueHeatMap, chosen: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:

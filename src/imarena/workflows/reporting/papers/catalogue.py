@@ -58,12 +58,12 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
 
     Tables that the sections `printed` before also have are not repeated: a sentence names the section.
     """
-    known = makers()
+    maker_of = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []
     by_paper: dict[str, list[tuple[PaperEntry, Block]]] = {}
     for entry in paper_entries():
-        block = known[entry.make](data) if entry.make else _of_edival(entry, edival)
+        block = maker_of[entry.make](data) if entry.make else _of_edival(entry, edival)
         if block.empty:
             known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
             missing.append(replace(entry, needs=entry.needs + known_better))
@@ -72,7 +72,7 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
     for paper, blocks in by_paper.items():
         yield _section(paper, [(entry, _without_repeats(block, printed)) for entry, block in blocks])
     if missing:
-        rows = tuple((one.name, one.place, one.title, one.needs, one.command) for one in missing)
+        rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),
@@ -109,7 +109,7 @@ def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
             replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{paper_place}. {chart.caption}")
             for chart in block.charts
         ]
-        exhibits += [replace(one, title=f"{paper_place}. {entry.title} · {one.title}") for one in block.exhibits]
+        exhibits += [replace(part, title=f"{paper_place}. {entry.title} · {part.title}") for part in block.exhibits]
         texts += [f"{paper_place}: {text}" for text in block.text]
     return Section(
         f"Tables and figures of {paper}", points=tuple(texts), tables=tuple(tables), charts=tuple(charts),

@@ -41,14 +41,14 @@ def contrasts(data: PaperData) -> Block:
 def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> dict[tuple[int, int], float]:
     """The mean value over these editors for each item and turn."""
     entries = data.view.entries
-    found: dict[tuple[int, int], list[float]] = {}
+    values_of: dict[tuple[int, int], list[float]] = {}
     for row in np.flatnonzero(np.isfinite(values)).tolist():
         if data.editors[row] in editors:
-            found.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
-    return {key: float(np.mean(some)) for key, some in found.items()}
+            values_of.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
+    return {key: float(np.mean(some)) for key, some in values_of.items()}
 
 
-def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
+def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
     test = paired_t(first, second)
     gap = np.asarray(first) - np.asarray(second)
     return (
@@ -69,10 +69,10 @@ def _sides(
     data: PaperData, name: str, first: Collection[str], second: Collection[str]
 ) -> Iterator[tuple[CellValue, ...]]:
     values = data.people[WHOLE].on_unit_scale
-    one, other = _by_item(data, first, values), _by_item(data, second, values)
-    both = sorted(one.keys() & other.keys())
-    if len(both) > 1:
-        yield _paired(name, WHOLE, [one[key] for key in both], [other[key] for key in both])
+    left, right = _by_item(data, first, values), _by_item(data, second, values)
+    keys = sorted(left.keys() & right.keys())
+    if len(keys) > 1:
+        yield _paired_row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
 
 
 def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
@@ -128,24 +128,24 @@ def _judges(data: PaperData) -> tuple[list[tuple[CellValue, ...]], list[str]]:
     """
     options, people = AlignOptions(rounds=0), data.people[WHOLE]
     try:
-        read = read_aligned_columns(data.workspace, data.judges, options, only=(f"criterion={WHOLE}",))
-        aligned = {group.judge: group for group in align(read.scores, read.ratings, options).groups}
+        inputs = read_aligned_columns(data.workspace, data.judges, options, only=(f"criterion={WHOLE}",))
+        aligned = {group.judge: group for group in align(inputs.scores, inputs.ratings, options).groups}
     except UserError:  # no output has both a judge's score and a rating
         return [], []
     rows, left_out = [], []
     for name, source in data.judged.items():
-        both = np.isfinite(source.values) & np.isfinite(people.values)
-        if "," in name or name not in aligned or both.sum() < 2:
+        mask = np.isfinite(source.values) & np.isfinite(people.values)
+        if "," in name or name not in aligned or mask.sum() < 2:
             continue
         if aligned[name].bias is None:
             reason = aligned[name].bias_reason
             left_out.append(f"Contrast V leaves out {name}, which has no common scale with people: {reason}.")
             continue
-        scale = (people.scale and read.scores.scales.get(name)) or people.scale
+        scale = (people.scale and inputs.scores.scales.get(name)) or people.scale
         scaled = OutputValues(name, source.values, scale).on_unit_scale
         span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
         label = f"V. judge {name} and people{span}"
-        rows.append(_paired(label, WHOLE, scaled[both].tolist(), people.on_unit_scale[both].tolist()))
+        rows.append(_paired_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
     return rows, left_out
 
 

@@ -29,10 +29,10 @@ def _section(data: PaperData, title: str, part: str = "") -> Block:
     """
     if not data.active:
         return NOTHING
-    found = [one for one in reports.active_page(dict(data.active)).sections if one.title.startswith(title)]
-    if not found:
+    sections = [each for each in reports.active_page(dict(data.active)).sections if each.title.startswith(title)]
+    if not sections:
         return Block(needs=data.active["missing"].get(part, ""))
-    return Block(tuple(table for one in found for table in one.tables if table.rows), text=found[0].text)
+    return Block(tuple(table for section in sections for table in section.tables if table.rows), text=sections[0].text)
 
 
 def _boards(data: PaperData, top: int | None) -> Block:
@@ -41,20 +41,20 @@ def _boards(data: PaperData, top: int | None) -> Block:
         return NOTHING
     boards: dict[str, list[dict[str, Any]]] = dict(data.active["boards"])
     if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
-        people = [one.model_dump() for one in data.main.ranking.models]
+        people = [row.model_dump() for row in data.main.ranking.models]
         boards = {"people": people, **boards}
-    named: list[Sequence[str]] = max(data.active["groups"].values(), key=len, default=[])
+    groups: list[Sequence[str]] = max(data.active["groups"].values(), key=len, default=[])
     if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:
-        named = [*data.main.ranking.groups]
-    known = {model for group in named for model in group}
-    if named and (others := {row["model"] for rows in boards.values() for row in rows} - known):
-        named = [*named, sorted(others)]
+        groups = [*data.main.ranking.groups]
+    placed = {model for group in groups for model in group}
+    if groups and (others := {row["model"] for rows in boards.values() for row in rows} - placed):
+        groups = [*groups, sorted(others)]
     notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
-    if not named:
+    if not groups:
         return Block((_boards_table(boards, top, "", notes),))
-    apart = f"The editors form {len(named)} groups that never met: ratings of different groups cannot be compared."
+    apart = f"The editors form {len(groups)} groups that never met: ratings of different groups cannot be compared."
     tables = []
-    for number, group in enumerate(sorted(named, key=len, reverse=True), 1):
+    for number, group in enumerate(sorted(groups, key=len, reverse=True), 1):
         part = {name: [row for row in rows if row["model"] in group] for name, rows in boards.items()}
         tables.append(_boards_table(part, top, f"group {number}", (apart, *notes)))
     return Block(tuple(tables))
@@ -69,7 +69,7 @@ def _boards_table(
     for index in range(max((len(rows) for rows in boards.values()), default=0)):
         cells: list[CellValue] = [index + 1]
         for rows in boards.values():
-            cells += _place(rows[index]) if index < len(rows) else ["", None, ""]
+            cells += _model_cells(rows[index]) if index < len(rows) else ["", None, ""]
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
@@ -94,22 +94,22 @@ def _boards_note(data: PaperData) -> str:
     )
 
 
-def _place(row: dict[str, Any]) -> list[CellValue]:
+def _model_cells(row: dict[str, Any]) -> list[CellValue]:
     """Model, rating and interval, formatted as in the paper: +50/-48."""
     low, high, rating = row["low"], row["high"], row["rating"]
-    known = low is not None and high is not None and low != high
-    return [row["model"], rating, f"+{high - rating:.0f}/-{rating - low:.0f}" if known else ""]
+    has_interval = low is not None and high is not None and low != high
+    return [row["model"], rating, f"+{high - rating:.0f}/-{rating - low:.0f}" if has_interval else ""]
 
 
 def _calibration(data: PaperData) -> Block:
-    found = _section(data, "Calibration")
-    return Block(tuple(table for table in found.tables if "table 5" in table.title), text=found.text)
+    block = _section(data, "Calibration")
+    return Block(tuple(table for table in block.tables if "table 5" in table.title), text=block.text)
 
 
 def _chart(name: str, caption: str, draw: Callable[[Any], Any]) -> Callable[[PaperData], Block]:
     def make(data: PaperData) -> Block:
-        drawn = draw(data.active) if data.active else None
-        return NOTHING if drawn is None else Block(charts=(reports.chart_of(name, caption, drawn),))
+        chart = draw(data.active) if data.active else None
+        return NOTHING if chart is None else Block(charts=(reports.chart_of(name, caption, chart),))
 
     return make
 
@@ -123,7 +123,7 @@ def _stages(data: PaperData) -> Block:
         names = {f"{kind}:{editor}": title for kind, title in STAGE_NAMES.items() if f"{kind}:{editor}" in editors}
         try:
             query = BoardQuery(source="judge", kind="compared", editors=tuple(names), notes=False)
-            standings = {one.model: one for one in data.boards.board(query).ranking.models}
+            standings = {row.model: row for row in data.boards.board(query).ranking.models}
         except UserError:  # nothing was compared yet
             continue
         rows = tuple(
@@ -153,10 +153,10 @@ def _gallery(
         if not chosen:
             return NOTHING
         outputs = {item.item_id: list(data.workspace.store.records(Output, item_id=item.item_id)) for item in chosen}
-        shown = [item for item in chosen if any(output.image for output in outputs[item.item_id])]
-        if not shown:
+        pictured = [item for item in chosen if any(output.image for output in outputs[item.item_id])]
+        if not pictured:
             return NOTHING
-        return Block(exhibits=reports.gallery_section(shown, len(items), outputs, {}, {}, data.picture).exhibits)
+        return Block(exhibits=reports.gallery_section(pictured, len(items), outputs, {}, {}, data.picture).exhibits)
 
     return make
 
@@ -167,11 +167,11 @@ def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
     if source is None:
         return []
     entries = data.view.entries
-    known = np.flatnonzero(np.isfinite(source.values))
-    count = np.bincount(entries.item[known], minlength=len(entries.item_id))
-    total = np.bincount(entries.item[known], source.upward[known], len(entries.item_id))
+    rows = np.flatnonzero(np.isfinite(source.values))
+    count = np.bincount(entries.item[rows], minlength=len(entries.item_id))
+    total = np.bincount(entries.item[rows], source.upward[rows], len(entries.item_id))
     mean = {entries.item_id[at]: total[at] / count[at] for at in np.flatnonzero(count).tolist()}
-    return sorted((one for one in items if one.item_id in mean), key=lambda one: (mean[one.item_id], one.item_id))
+    return sorted((item for item in items if item.item_id in mean), key=lambda item: (mean[item.item_id], item.item_id))
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {

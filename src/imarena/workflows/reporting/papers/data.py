@@ -131,20 +131,20 @@ class PaperData:
         """The mean rating of each output by criterion; the overall comes last."""
         ratings = read_ratings(self.view)
         number = len(self.view.entries.output_id)
-        found = {}
+        values = {}
         for criterion in sorted(ratings.criterion.used(), key=lambda name: (name == WHOLE, name)):
             rows = ratings.of(criterion)
             count = np.bincount(ratings.output[rows], minlength=number)
             total = np.bincount(ratings.output[rows], ratings.value[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[criterion] = OutputValues(criterion, np.round(mean, 9), ratings.scales.get(criterion))
-        return found
+            values[criterion] = OutputValues(criterion, np.round(mean, 9), ratings.scales.get(criterion))
+        return values
 
     @cached_property
     def judged(self) -> dict[str, OutputValues]:
         """The mean score of each output by judge and dimension."""
         number = len(self.view.entries.output_id)
-        found = {}
+        values = {}
         for form in self.view.forms.counting(self.judges or None, pairwise=False):
             columns = first_scores(live_judgments(self.view, [form]))
             rows = np.flatnonzero(np.isfinite(columns.score))
@@ -154,8 +154,8 @@ class PaperData:
             count = np.bincount(columns.left[rows], minlength=number)
             total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            found[name] = OutputValues(name, mean, higher_is_better=form.higher_is_better)
-        return dict(sorted(found.items()))
+            values[name] = OutputValues(name, mean, higher_is_better=form.higher_is_better)
+        return dict(sorted(values.items()))
 
     @cached_property
     def active(self) -> Mapping[str, Any]:
@@ -180,16 +180,16 @@ class PaperData:
             return chosen, "the judge of the first leaderboard"
         if len(scored) < 2:
             return next(iter(scored), None), "the only judge with scores of single outputs"
-        known = {name: np.isfinite(source.values) for name, source in scored.items()}
+        scored_rows = {name: np.isfinite(source.values) for name, source in scored.items()}
         covered = {
-            name: len({self.editors[row] for row in np.flatnonzero(some)} - {""}) for name, some in known.items()
+            name: len({self.editors[row] for row in np.flatnonzero(some)} - {""}) for name, some in scored_rows.items()
         }
         most = [name for name in scored if covered[name] == max(covered.values())]
         why = f"of {len(scored)} judges with scores, it scored the most editors ({max(covered.values())})"
         if len(most) == 1:
             return most[0], why
         agreed = {name: self._agreement(scored[name]) for name in most}
-        best = max(most, key=lambda name: (agreed[name] or -1.0, int(known[name].sum())))
+        best = max(most, key=lambda name: (agreed[name] or -1.0, int(scored_rows[name].sum())))
         if agreed[best] is None:
             return best, f"{why} and, of {len(most)} such judges, the most outputs"
         return best, (
@@ -202,12 +202,12 @@ class PaperData:
         if WHOLE not in self.people:
             return None
         ours, tasks = self.people[WHOLE].values, np.array(self.label("task"))
-        both = np.isfinite(ours) & np.isfinite(source.values)
-        found = [
-            spearman(source.upward[both & (tasks == task)], ours[both & (tasks == task)]).value
-            for task in np.unique(tasks[both]).tolist()
+        rows = np.isfinite(ours) & np.isfinite(source.values)
+        by_task = [
+            spearman(source.upward[rows & (tasks == task)], ours[rows & (tasks == task)]).value
+            for task in np.unique(tasks[rows]).tolist()
         ]
-        values = [value for value in found if value is not None]
+        values = [value for value in by_task if value is not None]
         return float(np.mean(values)) if values else None
 
     @cached_property
@@ -215,18 +215,18 @@ class PaperData:
         """The newest form of each overall judge, and the votes that it is compared with."""
         chosen = chosen_judges(self.view, self.judges)
         people = read_people(self.view)
-        about = {named.name: named.dimensions for named in chosen}
+        about = {choice.name: choice.dimensions for choice in chosen}
         newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
-        return tuple((one, people_for(one, about[one.name], people)) for one in newest if one.dimension == WHOLE)
+        return tuple((form, people_for(form, about[form.name], people)) for form in newest if form.dimension == WHOLE)
 
     @cached_property
     def ratings_and_scores(self) -> tuple[RatingColumns, ScoreColumns]:
         """People's ratings and judges' scores of single outputs, as `imarena align` reads them; either may be empty."""
         try:
-            read = read_aligned_columns(self.workspace, self.judges, AlignOptions())
+            pairs = read_aligned_columns(self.workspace, self.judges, AlignOptions())
         except UserError:  # no answers of judges and people on the same outputs
             return RatingColumns([], [], []), ScoreColumns([], [], [])
-        return read.ratings, read.scores
+        return pairs.ratings, pairs.scores
 
     @cached_property
     def edival(self) -> EdiValReport | None:
@@ -268,16 +268,16 @@ class PaperData:
 
 def spread_cell(values: FloatArray) -> CellValue:
     """Mean and standard deviation, as in the papers; None without a value. One value is shown alone."""
-    known = values[np.isfinite(values)]
-    if not known.size:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return None
-    return f"{known.mean():.2f}" + (f"±{known.std(ddof=1):.2f}" if known.size > 1 else "")
+    return f"{finite.mean():.2f}" + (f"±{finite.std(ddof=1):.2f}" if finite.size > 1 else "")
 
 
 def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:
     """Rows by the values of several columns, sorted; rows with an empty value are left out."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    rows_of: dict[tuple[str, ...], list[int]] = {}
     for row, key in enumerate(zip(*columns, strict=True)):
         if all(key):
-            found.setdefault(key, []).append(row)
-    return {key: np.array(rows, np.int64) for key, rows in sorted(found.items())}
+            rows_of.setdefault(key, []).append(row)
+    return {key: np.array(rows, np.int64) for key, rows in sorted(rows_of.items())}

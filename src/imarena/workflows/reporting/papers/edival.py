@@ -91,7 +91,7 @@ def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> l
     names = [name for name in view.forms.judges if name.partition("/")[0] == "edival"]
     if not names and not styled:
         raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
-    return [one.judge for name in names for one in tool_sets(view, name)]
+    return [tool_set.judge for name in names for tool_set in tool_sets(view, name)]
 
 
 def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
@@ -117,25 +117,25 @@ def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
     """A judge's scores that count, one row per output, including undecided ones."""
     forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
     bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
-    wanted: dict[int, str] = {}
+    dimension_of: dict[int, str] = {}
     for dimension, of in forms.items():
-        wanted |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
+        dimension_of |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
     unscored: Counter[str] = Counter()
     tools: dict[str, str] = {}
     for row in view.workspace.store.rows(Judgment, judge=judge.judge):
-        about = wanted.get(row["seq"])
+        about = dimension_of.get(row["seq"])
         if about is None or row["right_id"] is not None:
             continue
         body = json.loads(row["body"])
-        known = bodies[about].get(row["left_id"])
-        if known is None or known["status"] != Status.OK.value:
+        earlier = bodies[about].get(row["left_id"])
+        if earlier is None or earlier["status"] != Status.OK.value:
             bodies[about][row["left_id"]] = {**body, "status": row["status"]}
         tools |= body.get("reasons", {}).get("tools", {})
-    for dimension, found in bodies.items():
-        for body in found.values():
+    for dimension, by_output in bodies.items():
+        for body in by_output.values():
             if body["status"] != Status.OK.value:
                 unscored[f"{dimension}: {body.get('error', '') or body['status']}"] += 1
-    ids = {output for found in bodies.values() for output in found}
+    ids = {output for by_output in bodies.values() for output in by_output}
     outputs, missing = _outputs(view.workspace, ids, bodies)
     return reports.ScoredSet(tuple(outputs), missing, tools, judge.name, dict(unscored))
 
@@ -154,26 +154,26 @@ def _outputs(
         if output.status is Status.OK:
             turns[output.turn].add(output.item_id)
         if output.output_id in ids:
-            scored.append(_scored(output, items[output.item_id], bodies))
-    asked = {
-        key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in turns_by_editor.items()
+            scored.append(_scored_output(output, items[output.item_id], bodies))
+    requested = {
+        key: set().union(*turns.values()) | _attempts(workspace, key, items) for key, turns in turns_by_editor.items()
     }
     missing = {
-        (editor, mode, turn): len(asked[editor, mode] - found)
+        (editor, mode, turn): len(requested[editor, mode] - items_done)
         for (editor, mode), turns in turns_by_editor.items()
         for turn in range(max(turns) + 1)
-        if len(asked[editor, mode] - (found := turns.get(turn, set())))
+        if len(requested[editor, mode] - (items_done := turns.get(turn, set())))
     }
     return scored, missing
 
 
-def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
+def _attempts(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
     """The items that an editor attempted in a mode, with or without success."""
     rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
     return {row["item_id"] for row in rows if row["item_id"] in items}
 
 
-def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
+def _scored_output(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
     following, consistent, quality = (bodies[name].get(output.output_id, {}) for name in _DIMENSIONS)
     edits = tuple(
         reports.ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))
@@ -202,15 +202,15 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
     lines: list[reports.BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
         for scored, decisions in zip(sets, marginals, strict=True):
-            decided = {one: yes for one, (of, yes) in decisions.items() if kind in (of, "overall") and yes is not None}
-            mine = {one: yes for one, yes in decided.items() if one in people}
+            decided = {key: yes for key, (of, yes) in decisions.items() if kind in (of, "overall") and yes is not None}
+            mine = {key: yes for key, yes in decided.items() if key in people}
             lines.append(
-                reports.binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine])
+                reports.binary_agreement(scored.name, kind, list(mine.values()), [people[key] for key in mine])
             )
         lines += _baseline_lines(view, kind, types, people, baselines)
     return [
         reports.people_table(
-            lines, reports.rater_ceiling({one: answers for one, answers in marks.items() if one in types})
+            lines, reports.rater_ceiling({key: answers for key, answers in marks.items() if key in types})
         )
     ]
 
@@ -220,9 +220,9 @@ def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[s
     keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
     decisions: dict[str, tuple[str, bool | None]] = {}
     for output in view.workspace.store.records(Output, status=Status.OK.value):
-        found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
-        if found is not None and output.output_id in rated and found.edits and output.sample == 0:
-            decisions[output.output_id] = (found.edits[-1].type, found.marginal)
+        score = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
+        if score is not None and output.output_id in rated and score.edits and output.sample == 0:
+            decisions[output.output_id] = (score.edits[-1].type, score.marginal)
     return decisions
 
 
@@ -234,17 +234,17 @@ def _baseline_lines(
         columns = first_scores(live_judgments(view, judge.forms))
         scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
         parts: dict[str, list[str]] = {}
-        for one, value in scores.items():
-            if one in types and one in people and np.isfinite(value) and kind in (types[one], "overall"):
-                parts.setdefault(types[one], []).append(one)
+        for key, value in scores.items():
+            if key in types and key in people and np.isfinite(value) and kind in (types[key], "overall"):
+                parts.setdefault(types[key], []).append(key)
         says: list[bool] = []
         truth: list[bool] = []
         at: float | None = None
-        answers = {scores[one] for ids in parts.values() for one in ids} <= {0.0, 1.0}
+        answers = {scores[key] for ids in parts.values() for key in ids} <= {0.0, 1.0}
         for ids in parts.values():  # one threshold per type, as the paper tunes CLIP_dir
-            at = 0.5 if answers else reports.best_threshold([scores[one] for one in ids], [people[one] for one in ids])
-            says += [scores[one] >= at for one in ids]
-            truth += [people[one] for one in ids]
+            at = 0.5 if answers else reports.best_threshold([scores[key] for key in ids], [people[key] for key in ids])
+            says += [scores[key] >= at for key in ids]
+            truth += [people[key] for key in ids]
         line = reports.binary_agreement(judge.name, kind, says, truth, at)
         lines.append(replace(line, threshold=None) if kind == "overall" or answers else line)
     return lines
@@ -286,14 +286,14 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
     sets = [ToolSet(ChosenJudge(judge, judge, tuple(forms)), json.loads(forms[0].params)) for forms in ordered[::-1]]
     if not sets:
         return []
-    first, named = sets[0], [sets[0]]
-    for number, one in enumerate(sets[1:], 2):
-        changes = one.changes(first)
+    first, result = sets[0], [sets[0]]
+    for number, tool_set in enumerate(sets[1:], 2):
+        changes = tool_set.changes(first)
         label = f"{judge}: {changes}"
-        if label in {other.judge.name for other in named}:
+        if label in {other.judge.name for other in result}:
             label = f"{label} ({number})"
-        named.append(ToolSet(ChosenJudge(label, judge, one.judge.forms), one.settings))
-    return named
+        result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.forms), tool_set.settings))
+    return result
 
 
 def _newest(view: View, forms: Sequence[Form]) -> int:

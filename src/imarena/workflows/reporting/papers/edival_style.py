@@ -20,27 +20,27 @@ def style_tables(view: View) -> list[Table]:
 
 
 def _answers(view: View, judge: str) -> list[StyleAnswer]:
-    wanted = set(live_judgments(view, view.forms.counting([judge])).seq.tolist())
+    live = set(live_judgments(view, view.forms.counting([judge])).seq.tolist())
     answers: dict[str, tuple[bool | None, str]] = {}
     for row in view.workspace.store.rows(Judgment, judge=judge):
-        if row["seq"] in wanted and row["right_id"] is None:
+        if row["seq"] in live and row["right_id"] is None:
             body = json.loads(row["body"])
             yes = bool(row["score"]) if row["status"] == Status.OK.value else None
             answers[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
     items = {item.item_id: item for item in view.workspace.store.records(Item)}
     people = majorities(yes_of_people(view, STYLE_DIMENSION, with_scale=True))
-    found: list[StyleAnswer] = []
+    result: list[StyleAnswer] = []
     for output in view.workspace.store.records(Output, status=Status.OK.value):
         if output.output_id not in answers or output.sample:
             continue
         sources = items[output.item_id].sources
         yes, why = answers[output.output_id]
-        found.append(
+        result.append(
             StyleAnswer(
                 judge, output.editor or "", output.mode.value, _shape(sources), yes, why, people.get(output.output_id)
             )
         )
-    return found
+    return result
 
 
 def _shape(sources: Sequence[ImageRef]) -> str:

@@ -64,8 +64,8 @@ def judge_consistency(data: PaperData) -> Block:
         ):
             if len(repeats) > 1 and keys:
                 runs = [[_by_protocol(answers, key, protocol, repeat) for key in keys] for repeat in sorted(repeats)]
-                found = figures.self_consistency(runs)
-                rows.append((answers.judge, protocol, *_figure(found.alpha), found.n_runs))
+                figure = figures.self_consistency(runs)
+                rows.append((answers.judge, protocol, *_figure(figure.alpha), figure.n_runs))
     head = columns(
         "judge", "protocol", Column("alpha", ".4f"), Column("95% interval", ".3f"), Column("pairs", ","), "runs"
     )
@@ -88,17 +88,17 @@ def judge_confusion(data: PaperData) -> Block:
 
 def judge_tracks(data: PaperData) -> Block:
     """Table 6: accuracy of each judge by track (or task)."""
-    found = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
+    accuracies = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
              for answers, people in data.answers]  # fmt: skip
-    tracks = sorted({track for _, figures_of in found for track in figures_of} - {"overall"})
+    tracks = sorted({track for _, figures_of in accuracies for track in figures_of} - {"overall"})
     tracks = tracks if len(tracks) > 1 else []  # one track is the overall
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
-        for judge, of in found
+        for judge, of in accuracies
         if of
     )
-    shown = (Column(name, ".1%", "–") for name in (*tracks, "overall"))
-    return Block((Table(columns("judge", *shown, Column("n", ",")), rows),))
+    track_columns = (Column(name, ".1%", "–") for name in (*tracks, "overall"))
+    return Block((Table(columns("judge", *track_columns, Column("n", ",")), rows),))
 
 
 def score_differences(data: PaperData) -> Block:
@@ -131,8 +131,8 @@ def protocol_pairs(data: PaperData) -> Iterator[tuple[studies.JudgeAnswers, stud
     """Pairs of scoring and comparing judges: one judge that does both, or two judges that ask the same model."""
     for point, _ in data.answers:
         for pair, people in data.answers:
-            same = point.name == pair.name or (_model(point) and _model(point) == _model(pair))
-            if point.points and pair.fought and same:
+            same_model = point.name == pair.name or (_model(point) and _model(point) == _model(pair))
+            if point.points and pair.fought and same_model:
                 yield point, pair, people
 
 
@@ -145,35 +145,35 @@ def one_pair(data: PaperData) -> Block:
     """Figures A.4 to A.6: a pair on which one model's scores and comparison disagree, else any pair."""
     entries, store = data.view.entries, data.workspace.store
     for point, pair, people in protocol_pairs(data):
-        both = [
+        keys = [
             key
             for key in sorted(pair.keys())
-            if all((one, 0) in point.points and entries.pictured[entries.index_of[one]] for one in key)
+            if all((side, 0) in point.points and entries.pictured[entries.index_of[side]] for side in key)
         ]
-        if not both:
+        if not keys:
             continue
         votes = {key: vote for key, vote, _ in people.votes}
-        key = min(both, key=lambda one: (_by_protocol(point, one, POINTWISE) is pair.battles.get((one, 0)), one))
-        outputs = [next(iter(store.records(Output, id=one))) for one in key]
+        key = min(keys, key=lambda key: (_by_protocol(point, key, POINTWISE) is pair.battles.get((key, 0)), key))
+        outputs = [next(iter(store.records(Output, id=side))) for side in key]
         item = next(iter(store.records(Item, id=outputs[0].item_id)))
-        asked = asked_edit(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
-        shown = [PageImage(data.picture(image), asked.input_name) for image in asked.sources]
-        for output, one in zip(outputs, key, strict=True):
+        edit = asked_edit(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
+        images = [PageImage(data.picture(image), edit.input_name) for image in edit.sources]
+        for output, side in zip(outputs, key, strict=True):
             if output.image is not None:
-                note = f"pointwise score {point.score(one):g}"
-                shown.append(PageImage(data.picture(output.image), output.editor or "(not named)", note))
+                note = f"pointwise score {point.score(side):g}"
+                images.append(PageImage(data.picture(output.image), output.editor or "(not named)", note))
         names = {Outcome.LEFT: outputs[0].editor, Outcome.RIGHT: outputs[1].editor}
         remarks = [
-            f"Pointwise ({point.name}): {_preferred(_by_protocol(point, key, POINTWISE), names)}.",
+            f"Pointwise ({point.name}): {_winner(_by_protocol(point, key, POINTWISE), names)}.",
             *(
-                f"Pairwise ({pair.name}), {_order(order, names)}: {_preferred(outcome, names)}."
+                f"Pairwise ({pair.name}), {_order(order, names)}: {_winner(outcome, names)}."
                 for order, outcome in sorted(pair.pairs.get((key, 0), {}).items())
             ),
-            f"Pairwise, all orders together: {_preferred(pair.battles.get((key, 0)), names)}.",
-            *([f"People: {_preferred(votes[key], names)}."] if key in votes else []),
+            f"Pairwise, all orders together: {_winner(pair.battles.get((key, 0)), names)}.",
+            *([f"People: {_winner(votes[key], names)}."] if key in votes else []),
         ]
         title = f"{_title(point, pair)} · {item.key}"
-        exhibit = GalleryItem(title, asked.instruction, tuple(shown), tuple(remarks))
+        exhibit = GalleryItem(title, edit.instruction, tuple(images), tuple(remarks))
         return Block(exhibits=(exhibit,))
     return NOTHING
 
@@ -187,7 +187,7 @@ def _order(order: str, names: dict[Outcome, str | None]) -> str:
     return f"{first} first" if first else order.replace("_", " ")
 
 
-def _preferred(outcome: Outcome | None, names: dict[Outcome, str | None]) -> str:
+def _winner(outcome: Outcome | None, names: dict[Outcome, str | None]) -> str:
     if outcome is None:
         return "no verdict"
     return f"prefers {names[outcome]}" if outcome in names else str(outcome.value).replace("_", " ")

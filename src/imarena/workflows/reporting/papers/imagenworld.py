@@ -82,8 +82,8 @@ def _tasks(data: PaperData) -> list[str]:
 
 def _judge_cells(source: OutputValues, at: np.ndarray, people: np.ndarray) -> tuple[CellValue, CellValue]:
     values = source.upward[at]
-    both = np.isfinite(values) & np.isfinite(people)
-    rho = spearman(values[both], people[both]).value if both.sum() > 1 else None
+    mask = np.isfinite(values) & np.isfinite(people)
+    rho = spearman(values[mask], people[mask]).value if mask.sum() > 1 else None
     return spread_cell(source.values[at]), rho
 
 
@@ -106,8 +106,8 @@ def ratings_by_topic(data: PaperData) -> Block:
                          for topic in topics))
         for task, editor in keys
     ]  # fmt: skip
-    known = tuple(row for row in rows if any(cell is not None for cell in row[2:]))
-    return Block((Table(columns("task", "model", *(Column(topic, absent="–") for topic in topics)), known),))
+    filled = tuple(row for row in rows if any(cell is not None for cell in row[2:]))
+    return Block((Table(columns("task", "model", *(Column(topic, absent="–") for topic in topics)), filled),))
 
 
 def subtopics(data: PaperData) -> Block:
@@ -127,13 +127,13 @@ def _automatic(data: PaperData, *, rated: bool) -> Block:
     """Tables 8 and 9: scores of judges and metrics by task and model."""
     if not data.judged or (rated and not data.people):
         return NOTHING
-    seen = np.zeros(len(data.editors), bool)
+    rated_rows = np.zeros(len(data.editors), bool)
     for source in data.people.values() if rated else ():
-        seen |= np.isfinite(source.values)
+        rated_rows |= np.isfinite(source.values)
     rows = []
     for (task, editor), at in groups_of(_tasks(data), data.editors).items():
-        kept = at[seen[at]] if rated else at
-        cells = [spread_cell(source.values[kept]) for source in data.judged.values()]
+        selected = at[rated_rows[at]] if rated else at
+        cells = [spread_cell(source.values[selected]) for source in data.judged.values()]
         if any(cell is not None for cell in cells):
             rows.append((task, editor, *cells))
     head = columns("task", "model", *(Column(source.title, absent="–") for source in data.judged.values()))
@@ -147,9 +147,9 @@ def ratings_bars(data: PaperData) -> Block:
         values = {}
         for (value,), at in groups_of(data.label(label)).items():
             for name, source in data.people.items():
-                known = source.on_unit_scale[at]
-                if np.isfinite(known).any():
-                    values[value, name.replace("_", " ")] = float(np.nanmean(known))
+                ratings = source.on_unit_scale[at]
+                if np.isfinite(ratings).any():
+                    values[value, name.replace("_", " ")] = float(np.nanmean(ratings))
         if values:
             charts.append(grouped_bars(f"ratings-by-{label}", f"Mean human rating by {label}", values, title="0 to 1"))
     return Block(charts=tuple(charts))
@@ -161,12 +161,12 @@ def _map_cells(data: PaperData, editors: Sequence[str]) -> dict[tuple[str, str],
     chosen = set(editors)
     if overall is None:
         return {}
-    found = {}
+    means = {}
     for (task, topic), at in groups_of(data.label("task"), data.label("topic")).items():
         values = overall.on_unit_scale[[row for row in at.tolist() if data.editors[row] in chosen]]
         if np.isfinite(values).any():
-            found[task, topic] = float(np.nanmean(values))
-    return found
+            means[task, topic] = float(np.nanmean(values))
+    return means
 
 
 def unified_map(data: PaperData) -> Block:
@@ -229,7 +229,7 @@ def new_or_returned(data: PaperData) -> Block:
     for mode, sources in find_failures(data.view).items():
         if mode not in ("new image", "returned input") or not sources:
             continue
-        source = max(sources, key=lambda one: (len(one.checked), one.source))
+        source = max(sources, key=lambda findings: (len(findings.checked), findings.source))
         failed, checked = by_editor(data.view, source.failed), by_editor(data.view, source.checked)
         values |= {(editor, mode): failed.get(editor, 0) / of for editor, of in checked.items()}
         texts.append(f"{mode}: found by {source.source}, {len(source.failed):,} of {len(source.checked):,} outputs.")
@@ -271,13 +271,13 @@ def _counts(data: PaperData, name: str, file: str, most: int = 60) -> Block:
 def skip_without_data(make: Callable[[PaperData], Block]) -> Callable[[PaperData], Block]:
     """Wrap a maker so that it returns nothing if the data do not suffice."""
 
-    def made(data: PaperData) -> Block:
+    def wrapper(data: PaperData) -> Block:
         try:
             return make(data)
         except UserError:
             return NOTHING
 
-    return made
+    return wrapper
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {

@@ -61,29 +61,29 @@ def _correlation(ours: _RatingByModel, theirs: _RatingByModel) -> float | None:
 
 def _places(ratings: _RatingByModel, models: Sequence[str]) -> dict[str, int]:
     """Ranks among these models; equal ratings share one."""
-    known = [model for model in models if model in ratings]
-    return {model: 1 + sum(ratings[other] > ratings[model] for other in known) for model in known}
+    rated = [model for model in models if model in ratings]
+    return {model: 1 + sum(ratings[other] > ratings[model] for other in rated) for model in rated}
 
 
 def _side_by_side(boards: list[tuple[str, Board]]) -> Table:
     """Rating and rank of every editor by board, the best of the first board first."""
-    known = [(name, {one.model: one for one in board.ranking.models}) for name, board in boards if board.ranking.models]
-    models = list(dict.fromkeys(model for _, of in known for model in of))
+    sides = [(name, {row.model: row for row in board.ranking.models}) for name, board in boards if board.ranking.models]
+    models = list(dict.fromkeys(model for _, of in sides for model in of))
     rows = tuple(
         (
             model,
             *(
                 cell
-                for _, of in known
+                for _, of in sides
                 for cell in ((of[model].rating, of[model].rank) if model in of else (None, None))
             ),
         )
         for model in models
     )
     head = [Column("model")]
-    for name, _ in known:
+    for name, _ in sides:
         head += [Column(f"{name}: Elo", ".0f", "–"), Column("rank", absent="–", key=f"{name} rank")]
-    return Table(tuple(head), rows if known else ())
+    return Table(tuple(head), rows if sides else ())
 
 
 def point_and_pair_ranks(data: PaperData) -> Block:
@@ -103,52 +103,52 @@ def point_and_pair_ranks(data: PaperData) -> Block:
 
 def _references(data: PaperData) -> list[OutsideBoard]:
     """Boards to compare ranks with: people's board, and the given leaderboard."""
-    found = [] if data.leaderboard is None else [data.leaderboard]
+    boards = [] if data.leaderboard is None else [data.leaderboard]
     try:
         people = _ratings(data.boards.board(BoardQuery(source="human", notes=False)))
     except UserError:
-        return found
-    return [OutsideBoard("people", people), *found]
+        return boards
+    return [OutsideBoard("people", people), *boards]
 
 
 def _means(data: PaperData, answers: JudgeAnswers) -> dict[str, float]:
     """The mean score by editor, over outputs and repeats; higher is better."""
     entries = data.view.entries
-    found: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = {}
     for (output, _), score in answers.points.items():
         editor = data.editors[entries.index_of[output]]
         if editor:
-            found.setdefault(editor, []).append(score)
-    return {editor: float(np.mean(some)) for editor, some in found.items()}
+            scores.setdefault(editor, []).append(score)
+    return {editor: float(np.mean(some)) for editor, some in scores.items()}
 
 
 def _ratings(board: Board) -> dict[str, float]:
-    return {one.model: one.rating for one in board.ranking.models}
+    return {row.model: row.rating for row in board.ranking.models}
 
 
 def _ranks(
     title: str, point: _RatingByModel, pair: _RatingByModel, references: Sequence[OutsideBoard], sign: int
 ) -> Table:
     """A table of ranks. Means are multiplied by `sign` for printing: -1 if low scores are good."""
-    models = [model for model in pair if model in point and any(model in one.ratings for one in references)]
+    models = [model for model in pair if model in point and any(model in ref.ratings for ref in references)]
     ours = [_places(of, models) for of in (point, pair)]
-    theirs = [_places(one.ratings, models) for one in references]
+    theirs = [_places(ref.ratings, models) for ref in references]
     rows: list[tuple[CellValue, ...]] = [
         (
             model, sign * point[model], ours[0][model], pair[model], ours[1][model],
-            *(cell for one, places in zip(references, theirs, strict=True) for cell in _cells(one, model, places)),
+            *(cell for ref, places in zip(references, theirs, strict=True) for cell in _cells(ref, model, places)),
         )
         for model in models
     ]  # fmt: skip
-    for one in references if models else ():
-        left, right = (_two_digits(_correlation(_only(of, models), one.ratings)) for of in (point, pair))
-        rows.append((f"Spearman with {one.name}", left, None, right, None, *(None for _ in range(2 * len(references)))))
+    for ref in references if models else ():
+        left, right = (_two_digits(_correlation(_only(of, models), ref.ratings)) for of in (point, pair))
+        rows.append((f"Spearman with {ref.name}", left, None, right, None, *(None for _ in range(2 * len(references)))))
     head = [
         Column("model"), Column("pointwise mean", ".4g", "–"), Column("rank", absent="", key="pointwise rank"),
         Column("pairwise Elo", ".0f", "–"), Column("rank", absent="", key="pairwise rank"),
     ]  # fmt: skip
-    for one in references:
-        head += [Column(f"{one.name}: rating", ".4g"), Column("rank", absent="", key=f"{one.name} rank")]
+    for ref in references:
+        head += [Column(f"{ref.name}: rating", ".4g"), Column("rank", absent="", key=f"{ref.name} rank")]
     return Table(columns(*head), tuple(rows), title)
 
 
@@ -160,7 +160,7 @@ def edival_ranks(data: PaperData) -> Block:
     """EdiVal's table 14: ranks by EdiVal and by another leaderboard, on the models that both have."""
     if data.edival is None or data.leaderboard is None:
         return NOTHING
-    scores = next((one for one in data.edival.tables if one.title.startswith("EdiVal scores")), None)
+    scores = next((table for table in data.edival.tables if table.title.startswith("EdiVal scores")), None)
     if scores is None:
         return NOTHING
     edival = {str(row[0]): -float(str(row[-1])) for row in scores.rows}

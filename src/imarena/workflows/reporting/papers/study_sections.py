@@ -29,12 +29,12 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
             agreements = studies.agree_on_each(fitting, by, (), (), leave_one_out=not by)
         except UserError:  # too few units with two raters
             continue
-        shown = [
-            table for one in agreements for table in studies.agreement_tables(one) if table.title != _RATERS or not by
+        printed = [
+            table for part in agreements for table in studies.agreement_tables(part) if table.title != _RATERS or not by
         ]
-        notes = tuple(dict.fromkeys(text for one in agreements for text in sentences(one.notices, "report")))
+        notes = tuple(dict.fromkeys(text for part in agreements for text in sentences(part.notices, "report")))
         command = "imarena agree --leave-one-out" if not by else f"imarena agree --by {by[0]}"
-        yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(shown))
+        yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(printed))
 
 
 def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
@@ -89,11 +89,11 @@ def _title(text: str, by: Sequence[str]) -> str:
 def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | None:
     """How far each judge can be trusted: the tables of `imarena health`."""
     reports, together = studies.judge_health_report(workspace, judges or None)
-    shown = [*reports, *([together] if together.lines else [])]
-    tables = [table for health in shown for table in studies.named_health_tables(health)]
+    all_reports = [*reports, *([together] if together.lines else [])]
+    tables = [table for health in all_reports for table in studies.named_health_tables(health)]
     if not tables:
         return None
-    missing = {text: None for health in shown for text in sentences(health.notices, "report")}
+    missing = {text: None for health in all_reports for text in sentences(health.notices, "report")}
     words = "".join(f" --judge {judge}" for judge in judges)
     text = (f"Command: imarena health{words}",)
     return Section("Judge health", text, points=tuple(missing), tables=tuple(tables))
@@ -104,10 +104,10 @@ def agreement_by_model_and_task(workspace: Workspace) -> dict[tuple[str, str], f
     ratings = studies.ratings_in_workspace(workspace, "ratings")[0]
     if not len(ratings) or len(set(ratings.rater)) < 2:
         return {}
-    found = studies.agree_on_each([ratings], ("model", "task"), (), (), rounds=0)[0]
+    agreement = studies.agree_on_each([ratings], ("model", "task"), (), (), rounds=0)[0]
     return {
         (group.group["task"] or "all", group.group["model"]): group.alpha["ordinal"].value
-        for group in found.groups
+        for group in agreement.groups
         if group.criterion == WHOLE
     }
 
@@ -117,8 +117,8 @@ def fold_tables(workspace: Workspace, judges: Sequence[str]) -> Iterator[Table]:
     ratings = studies.ratings_in_workspace(workspace, "ratings")[0]
     if not len(ratings) or len(set(ratings.rater)) < 2:
         return
-    found = studies.agree_on_each([ratings], (), (), (), rounds=0, leave_one_out=True)[0]
-    yield from (table for table in studies.agreement_tables(found) if table.title.startswith("Each rater against"))
+    agreement = studies.agree_on_each([ratings], (), (), (), rounds=0, leave_one_out=True)[0]
+    yield from (table for table in studies.agreement_tables(agreement) if table.title.startswith("Each rater against"))
     options = AlignOptions(leave_one_out=True, rounds=0)
     try:
         aligned = studies.align_columns(studies.read_aligned_columns(workspace, judges, options), options)

@@ -76,9 +76,9 @@ def against_people(data: PaperData) -> Block:
         models = {group.group["model"] for group in groups}
         rows += _rater_rows(ratings, task, models, criteria)
         rows += _judge_rows(groups, together, task, criteria)
-    shown = [name.replace("_", " ") for name in criteria]
+    titles = [name.replace("_", " ") for name in criteria]
     head = columns(
-        "task", "raters or judge", *(Column(name, ".4f", "undefined") for name in shown),
+        "task", "raters or judge", *(Column(name, ".4f", "undefined") for name in titles),
         Column(f"{_whole(ratings).replace('_', ' ')}, all models together", ".4f", "undefined"), Column("models", ","),
         Column("outputs", ","),
     )  # fmt: skip
@@ -98,22 +98,22 @@ def _rater_rows(
     ratings: RatingColumns, task: str, models: set[str], criteria: Sequence[str]
 ) -> Iterator[tuple[CellValue, ...]]:
     """Each rater against the mean of the others, on these models; nothing if no output has two raters."""
-    named = zip(ratings.labels["task"], ratings.labels["model"], strict=True)
-    kept = take_rows(ratings, [row for row, (where, model) in enumerate(named) if where == task and model in models])
-    if len(set(kept.rater)) < 2:
+    labels = zip(ratings.labels["task"], ratings.labels["model"], strict=True)
+    mine = take_rows(ratings, [row for row, (where, model) in enumerate(labels) if where == task and model in models])
+    if len(set(mine.rater)) < 2:
         return
     try:
         split, whole = (
-            studies.agree_on_each([kept], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
+            studies.agree_on_each([mine], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
         )
     except UserError:  # no output has two raters
         return
-    found = {line.criterion: line.spearman.value for line in split.averages}
+    averages = {line.criterion: line.spearman.value for line in split.averages}
     about = _whole(ratings)
-    pooled = next((one for one in whole.groups if one.criterion == about), None)
+    pooled = next((group for group in whole.groups if group.criterion == about), None)
     folds = pooled.leave_one_out if pooled is not None else None
     yield (
-        task or "all", "each rater against the others", *(found.get(name) for name in criteria),
+        task or "all", "each rater against the others", *(averages.get(name) for name in criteria),
         folds.folds.spearman.value if folds is not None else None, len(models), pooled.n_units if pooled else 0,
     )  # fmt: skip
 
@@ -139,21 +139,21 @@ def score_gaps(data: PaperData) -> Block:
     """Agreement on the pairs that people decide, by the gap between the judge's two scores on a scale of 0 to 1000."""
     ratings, scores = data.ratings_and_scores
     about = _whole(ratings)
-    kept = take_rows(scores, [row for row, name in enumerate(scores.labels.get("criterion", ())) if name == about])
-    if not len(kept) or not len(ratings):
+    overall = take_rows(scores, [row for row, name in enumerate(scores.labels.get("criterion", ())) if name == about])
+    if not len(overall) or not len(ratings):
         return NOTHING
-    widths = _widths(kept)
+    widths = _widths(overall)
     stretched = replace(
-        kept, scales={},
+        overall, scales={},
         score=[
             None if score is None else score * GAP_SCALE / widths[judge]
-            for judge, score in zip(kept.judge, kept.score, strict=True)
+            for judge, score in zip(overall.judge, overall.score, strict=True)
         ],
     )  # fmt: skip
-    found: Alignment = align(stretched, ratings, AlignOptions(by=("task",), gaps=GAPS, rounds=0))
+    alignment: Alignment = align(stretched, ratings, AlignOptions(by=("task",), gaps=GAPS, rounds=0))
     rows = tuple(
         (line.group["task"] or "all", line.judge, *map(_band, line.by_gap), line.n_gap_zero)
-        for line in sorted(found.pairs, key=lambda line: (line.group["task"], line.judge))
+        for line in sorted(alignment.pairs, key=lambda line: (line.group["task"], line.judge))
         if sum(band.n for band in line.by_gap) + line.n_gap_zero
     )
     ends = (0.0, *GAPS)
@@ -174,11 +174,11 @@ def _band(band: GapBand) -> CellValue:
 
 def _widths(scores: ScoreColumns) -> dict[str, float]:
     """The width of each judge's scale; if it is not known, of the range of its scores."""
-    seen: dict[str, list[float]] = {}
+    scores_of: dict[str, list[float]] = {}
     for judge, score in zip(scores.judge, scores.score, strict=True):
         if score is not None:
-            seen.setdefault(judge, []).append(score)
-    widths = {judge: max(values) - min(values) for judge, values in seen.items()}
+            scores_of.setdefault(judge, []).append(score)
+    widths = {judge: max(values) - min(values) for judge, values in scores_of.items()}
     widths |= {judge: high - low for judge, (low, high) in scores.scales.items()}
     return {judge: widths.get(judge) or 1.0 for judge in set(scores.judge)}
 

@@ -1,15 +1,17 @@
 """The tables of `imarena agree`, which the report shows too."""
 
+from collections.abc import Mapping
+
 from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
 from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import CellValue, Column, Table
-from imarena.stats import MEASUREMENT_LEVELS, Figure
+from imarena.stats import MEASUREMENT_LEVELS, Figure, RaterPair
 
 RATERS_SHOWN = 40
 
 
-def agreement_tables(agreement: Agreement) -> list[Table]:
-    """The tables of one agreement: figures, and any other requested tables."""
+def agreement_tables(agreement: Agreement, people: Mapping[str, str] | None = None) -> list[Table]:
+    """The tables of one agreement: figures, and any other requested tables. `people`: names of raters, by id."""
     names = tuple(agreement.settings["by"])
     groups = agreement.groups
     tables = [_figures(agreement, names)]
@@ -21,8 +23,8 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
     if any(group.leave_one_out is not None for group in groups):
         tables.append(_folds(agreement, names))
     if any(group.rater_pairs for group in groups):
-        tables.append(_pairs(agreement, names))
-    return [*tables, _raters(agreement, names)]
+        tables.append(_pairs(agreement, names, people or {}))
+    return [*tables, _raters(agreement, names, people or {})]
 
 
 def _names(line: GroupAgreement | RaterAgreement, by: tuple[str, ...]) -> tuple[CellValue, ...]:
@@ -78,8 +80,8 @@ def _levels_of(agreement: Agreement) -> tuple[str, ...]:
 
 def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> str:
     """Why figures or the interval of the only level are absent; levels that do not apply are skipped."""
-    shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
-    reasons = [reason for name, reason in group.reasons.items() if name in shown]
+    names = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
+    reasons = [reason for name, reason in group.reasons.items() if name in names]
     if only is not None and group.alpha[only].value is not None:
         reasons.append(group.alpha[only].interval_reason)
     return "; ".join(dict.fromkeys(filter(None, reasons)))
@@ -110,24 +112,28 @@ def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:
         names = (line.criterion or "", *("average" for _ in by))
         rows.append((*names, line.spearman.value, "", line.kendall_accuracy.value, ""))
     title = f"Each rater against the mean of the others (average: {agreement.settings['average']})"
-    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
-    return Table(columns("criterion", *by, *shown), tuple(rows), title)
+    figures = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
+    return Table(columns("criterion", *by, *figures), tuple(rows), title)
 
 
-def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
+def _both(group: GroupAgreement, pair: RaterPair) -> tuple[str, str]:
+    return group.raters[pair.left], group.raters[pair.right]
+
+
+def _pairs(agreement: Agreement, by: tuple[str, ...], people: Mapping[str, str]) -> Table:
     rows: list[tuple[CellValue, ...]] = [
         (
-            *_names(group, by), group.raters[pair.left], group.raters[pair.right], pair.n, pair.agreement.value,
-            pair.kappa.value, pair.linear.value, pair.quadratic.value,
+            *_names(group, by), *(people.get(rater, rater) for rater in _both(group, pair)),
+            pair.n, pair.agreement.value, pair.kappa.value, pair.linear.value, pair.quadratic.value,
         )
         for group in agreement.groups
         for pair in group.rater_pairs
     ]  # fmt: skip
-    shown = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
-    return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
+    figures = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
+    return Table(columns("criterion", *by, "rater", "rater", "units", *figures), tuple(rows), "Every two raters")
 
 
-def _raters(agreement: Agreement, by: tuple[str, ...]) -> Table:
+def _raters(agreement: Agreement, by: tuple[str, ...], people: Mapping[str, str]) -> Table:
     """How each rater compares with the others; flagged raters first."""
     lines = sorted(agreement.raters, key=lambda line: not line.report.flags)
     rows: list[tuple[CellValue, ...]] = []
@@ -135,7 +141,7 @@ def _raters(agreement: Agreement, by: tuple[str, ...]) -> Table:
         report = line.report
         flags = ", ".join(flag.replace("_", " ") for flag in report.flags)
         figures = (report.with_others.value, report.mean_shift, report.most_common_share)
-        rows.append((*_names(line, by), line.rater, report.n, report.n_shared, *figures, flags))
+        rows.append((*_names(line, by), people.get(line.rater, line.rater), report.n, report.n_shared, *figures, flags))
     head = columns(
         "criterion", *by, "rater", "ratings", "shared units", Column("with others", ".3f", "–"),
         Column("mean shift", "+.3f", "–"), Column("most common value", ".0%", "–"), "flags",

@@ -58,8 +58,8 @@ def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
         ends = [group.interval.get(name) for name in ("spearman", "pearson")]
         spans = (interval(end.low, end.high) if end else None for end in ends)
         head = (group.judge, group.criterion or "", *(group.group[name] for name in names))
-        rest = (*spans, group.n_missing, group.bias_scale or "", group.reason or "")
-        rows.append((*head, *_figures(group), group.n, *rest))
+        tail = (*spans, group.n_missing, group.bias_scale or "", group.reason or "")
+        rows.append((*head, *_figures(group), group.n, *tail))
     for line in alignment.averages if names else ():
         head = (line.judge, line.criterion or "", *("average" for _ in names))
         rows.append((*head, *_figures(line), line.n, None, None, "", "", line.reason or ""))
@@ -96,9 +96,9 @@ def _folds(alignment: Alignment, names: tuple[str, ...]) -> Table:
             rho, accuracy = folds.spearman.value, folds.kendall_accuracy.value
             bias = (group.leave_one_out.bias, group.leave_one_out.bias_spread)
             rows.append((*head, rho, folds.spearman_spread, accuracy, folds.kendall_accuracy_spread, *bias))
-    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread"))
+    figures = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread"))
     title = "Against the mean of all raters but one, averaged over raters"
-    return Table(columns("judge", "criterion", *names, *shown), tuple(rows), title)
+    return Table(columns("judge", "criterion", *names, *figures), tuple(rows), title)
 
 
 def _pairs(alignment: Alignment) -> Table:
@@ -137,7 +137,7 @@ def _gaps(alignment: Alignment) -> Table:
 
 def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
     kinds = tuple(kind for kind in OUTCOMES if any(kind in group.figures.f1 for group in groups))
-    uncalibrated = _uncalibrated(groups)
+    uncalibrated = _no_ties_reason(groups)
     rows: list[tuple[CellValue, ...]] = []
     for group in groups:
         figures = group.figures
@@ -149,9 +149,9 @@ def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...])
             figures.n, figures.decisive_accuracy.n, figures.n_missing, _verdict_note(group, with_ties=not uncalibrated),
         ))  # fmt: skip
     names = ("four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated", "macro F1")
-    shown = [Column(name, ".4f", "" if name == "ties calibrated" and uncalibrated else "undefined") for name in names]
+    heads = [Column(name, ".4f", "" if name == "ties calibrated" and uncalibrated else "undefined") for name in names]
     head = columns(
-        "judge", *by, *shown,
+        "judge", *by, *heads,
         *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n", "n decisive", "missing",
         Column("note", wrap=True),
     )  # fmt: skip
@@ -159,11 +159,11 @@ def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...])
     return Table(head, tuple(rows), title, notes)
 
 
-def _uncalibrated(groups: Sequence[VerdictGroup]) -> str:
+def _no_ties_reason(groups: Sequence[VerdictGroup]) -> str:
     """The reason why no group has calibrated ties, if all have the same one."""
     reasons = {group.tie_calibrated_reason or "" for group in groups}
-    known = any(group.tie_calibrated_accuracy is not None for group in groups)
-    return next(iter(reasons)) if len(groups) > 1 and len(reasons) == 1 and not known else ""
+    has_value = any(group.tie_calibrated_accuracy is not None for group in groups)
+    return next(iter(reasons)) if len(groups) > 1 and len(reasons) == 1 and not has_value else ""
 
 
 def _verdict_note(group: VerdictGroup, *, with_ties: bool) -> str:

@@ -46,8 +46,8 @@ def _figures(lines: Sequence[HealthFigure]) -> Table:
         figure = line.figure
         name = SHOWN_NAMES.get(figure.name, figure.name.replace("_", " "))
         what = " ".join(part for part in (name, line.group) if part)
-        asked, last = "" if line.question == last else line.question, line.question
-        rows.append((asked, what, _value(figure), _ends(figure), figure.n))
+        question, last = "" if line.question == last else line.question, line.question
+        rows.append((question, what, _value(figure), _ends(figure), figure.n))
     head = columns(
         Column("question", wrap=True), "figure", Column("value", wrap=True), "95% interval", Column("n", ",")
     )
