@@ -97,7 +97,7 @@ from .texts import error_line as error_line
 from .texts import shortened as shortened
 from .traits import Editor as Editor
 from .traits import EditorTraits as EditorTraits
-from .traits import ExtraQuestions as ExtraQuestions
+from .traits import ExtraCalls as ExtraCalls
 from .traits import FinishedFiles as FinishedFiles
 from .traits import Judge as Judge
 from .traits import PricedClient as PricedClient

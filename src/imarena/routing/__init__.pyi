@@ -70,7 +70,7 @@ from .pool import Belief as Belief
 from .pool import Pool as Pool
 from .pool import StandardScores as StandardScores
 from .pool import standardise as standardise
-from .simulated_raters import TEMPERS as TEMPERS
+from .simulated_raters import PROFILES as PROFILES
 from .simulated_raters import RaterBehaviour as RaterBehaviour
 from .simulated_raters import simulated_answer as simulated_answer
 from .stopping import MOST as MOST

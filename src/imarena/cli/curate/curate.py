@@ -135,7 +135,7 @@ def rescore(
     max_cost_usd: MaxCost = None,
 ) -> None:
     """Score the stored candidates under new criteria; nothing is searched or downloaded again."""
-    from imarena.workflows.curating import curation_settings, wire_mind
+    from imarena.workflows.curating import curation_settings, wire_curation_planner
     from imarena.workflows.curating import rescore as score_again
     from imarena.workflows.wiring import EndpointArguments
 
@@ -144,9 +144,9 @@ def rescore(
     }  # fmt: skip
     with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
-        chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
+        chosen = wire_curation_planner(workspace.settings, arguments, max_cost_usd)
         settings = curation_settings(workspace, options)
-        report = score_again(workspace, dataset, to, chosen.mind, settings, opened=chosen.opened)
+        report = score_again(workspace, dataset, to, chosen.planner, settings, opened=chosen.opened)
     _finish(context, report)
 
 
@@ -162,15 +162,17 @@ class _Collection:
 
 
 def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _Collection) -> None:
-    from imarena.workflows.curating import CurationSetup, curate, curation_settings, wire_mind, wire_sources
+    from imarena.workflows.curating import CurationSetup, curate, curation_settings, wire_curation_planner, wire_sources
     from imarena.workflows.wiring import EndpointArguments
 
     name, urls, model = work.endpoint
     with session_workspace(context) as workspace, progress_bars("curate") as progress:
         settings = curation_settings(workspace, work.given)
-        chosen = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
+        chosen = wire_curation_planner(
+            workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd
+        )
         sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
-        setup = CurationSetup(work.dataset, sources.sources, chosen.mind, settings, opened=chosen.opened)
+        setup = CurationSetup(work.dataset, sources.sources, chosen.planner, settings, opened=chosen.opened)
         report = curate(workspace, requests, setup, progress=progress)
     _finish(context, report, sources.skipped)
 

@@ -140,11 +140,11 @@ def instructions(
     ] = "",
 ) -> None:
     """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
-    from imarena.workflows.curating import help_instructions, read_requests, wire_mind, write_variants
+    from imarena.workflows.curating import help_instructions, read_requests, wire_curation_planner, write_variants
     from imarena.workflows.wiring import EndpointArguments
 
     with session_workspace(context) as workspace:
-        chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
+        chosen = wire_curation_planner(workspace.settings, EndpointArguments(endpoint))
         report = help_instructions(
             workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=chosen.chat,
             opened=chosen.opened,

@@ -240,7 +240,7 @@ def _vote(row: dict[str, str], assignments: dict[str, Assignment]) -> Vote | str
 
 def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
     """Return the first of several turns that the sheet asked about together; None if its words ask about one turn."""
-    edit = cache.asked(assignment)
+    edit = cache.question_of(assignment)
     words = row.get("instruction", "").split()
     return edit.first_turn if not words or words == edit.instruction.split() else None
 

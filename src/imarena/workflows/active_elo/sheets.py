@@ -18,7 +18,7 @@ from imarena.storage.schema import leases
 from imarena.workflows.active_elo.ingesting import count_unread_rows
 from imarena.workflows.active_elo.sheet_files import require_format, write_sheet_file
 from imarena.workflows.rating import get_campaign
-from imarena.workflows.views import asked_edit, chain_of
+from imarena.workflows.views import chain_of, edit_question
 
 
 def pictures_of(path: Path) -> Path:
@@ -96,7 +96,7 @@ def _write(workspace: Workspace, assignments: Sequence[Assignment], path: Path, 
             turn = assignment.turn
             has_turn = turn < len(item.turns)
             left, right = (outputs.get(side or "") for side in (assignment.left_id, assignment.right_id))
-            edit = asked_edit(item, left, right, chain) if has_turn and left is not None else None
+            edit = edit_question(item, left, right, chain) if has_turn and left is not None else None
             text = "" if edit is None else edit.instruction
             inputs = (item.sources, item.references) if edit is None else (edit.sources, edit.references)
             pictures = [" ".join(_save_image(workspace, image, folder) for image in images) for images in inputs]

@@ -13,7 +13,7 @@ from imarena.core import Chat, UserError
 from imarena.core.records import Item, JsonDict
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
-from imarena.workflows.curating.image_memory import ImageMemory
+from imarena.workflows.curating.image_memory import ImageAnalysisCache
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _InstructionCase:
 
 def _of_item(workspace: Workspace, item: Item) -> _InstructionCase:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
-    perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
+    perception = ImageAnalysisCache(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
     text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
     return _InstructionCase(request, perception, text, str(item.provenance.get("shows") or ""))
 

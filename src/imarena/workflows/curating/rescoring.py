@@ -7,7 +7,7 @@ from typing import Any
 
 from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, StoreError, UserError
 from imarena.core.records import Evidence
-from imarena.curation import CurationMind, CurationRequest, CurationSettings
+from imarena.curation import CurationPlanner, CurationRequest, CurationSettings
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
 from imarena.workflows.curating.run import REQUEST, CurationReport, CurationSetup, curate
@@ -20,7 +20,7 @@ def rescore(
     workspace: Workspace,
     dataset: str,
     target: str,
-    mind: CurationMind,
+    planner: CurationPlanner,
     settings: CurationSettings,
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> CurationReport:
@@ -37,7 +37,7 @@ def rescore(
     requests = [replace(request, keywords=(request.key,)) for _, request in works]
     source = _stored_source(workspace, candidates)
     wide = settings.model_copy(update={"results_per_query": 200})
-    return curate(workspace, requests, CurationSetup(target, [source], mind, wide, opened=opened))
+    return curate(workspace, requests, CurationSetup(target, [source], planner, wide, opened=opened))
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.views import View, asked_edit, people_battles
+from imarena.workflows.views import View, edit_question, people_battles
 
 _LISTED, _SHOWN = 20, 5
 """Maximum number of names to list, and how many are shown of more."""
@@ -138,16 +138,16 @@ def _listed(kind: str, names: set[str]) -> str:
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
     """Return the sources, references and outputs that a judge sees."""
     outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    edit = asked_edit(case.item, case.left, case.right, parents)
+    edit = edit_question(case.item, case.left, case.right, parents)
     return [*edit.sources, *edit.references, *outputs]
 
 
-def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
+def pointwise_cases(showable: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
     """Yield every output once (or `repeats` times)."""
     for repeat in range(repeats):
-        for (item_id, _, _), outputs in board.slots.items():
+        for (item_id, _, _), outputs in showable.slots.items():
             for output in outputs:
-                yield Case(board.items[item_id], output, repeat=repeat)
+                yield Case(showable.items[item_id], output, repeat=repeat)
 
 
 def assign_sides(first: Output, second: Output) -> tuple[Output, Output]:

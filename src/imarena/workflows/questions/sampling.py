@@ -86,18 +86,18 @@ class OutputPair:
         return first, second
 
 
-def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
+def battles_by_pair(showable: ShowableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
     """Return every possible battle, by pair of editors; each list is in the order in which to fight it.
 
     All pairs traverse the same shuffled ring of slots, from starting positions spread evenly over it: however many
     battles a pair fights, all items are used about equally often.
     """
     if sampler.kind == "new-model":
-        _check_model(sampler.model, board)
-    ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
+        _check_model(sampler.model, showable)
+    ring = sorted(showable.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
     battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
-        for first, second in combinations(board.slots[slot], 2):
+        for first, second in combinations(showable.slots[slot], 2):
             if not _two_editors(first, second):
                 continue
             if sampler.kind == "new-model" and sampler.model not in (first.editor, second.editor):
@@ -112,32 +112,34 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     }
 
 
-def _check_model(model: str, board: ShowableOutputs) -> None:
-    if model not in board.editors:
-        hint = suggestion(model, board.editors, f"With outputs to show: {', '.join(board.editors) or 'none'}.")
+def _check_model(model: str, showable: ShowableOutputs) -> None:
+    if model not in showable.editors:
+        hint = suggestion(model, showable.editors, f"With outputs to show: {', '.join(showable.editors) or 'none'}.")
         raise UnknownName(f"There is no editor called '{model}'.", hint=hint)
 
 
-def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
+def sampled_pairs(showable: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """Return the battles of a sampler with a fixed size; for `adaptive`, all that it may fight."""
     if sampler.kind == "voted":
-        return voted_battles(board, sampler)
+        return voted_battles(showable, sampler)
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
-    lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
+    lists = [battles[:limit] for battles in battles_by_pair(showable, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
     battles = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
     if sampler.kind == "full":  # boards ignore pairs without two names, but `align` compares them with the votes
-        battles += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+        battles += [
+            battle for battle in voted_battles(showable, sampler) if not _two_editors(battle.left, battle.right)
+        ]
     return battles
 
 
-def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
+def voted_battles(showable: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """Return the pairs with votes that can be shown, whatever their editors are called, in shuffled order."""
     pairs = [
         OutputPair(slot, *assign_sides(first, second))
-        for slot, outputs in board.slots.items()
+        for slot, outputs in showable.slots.items()
         for first, second in combinations(outputs, 2)
-        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in board.voted
+        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in showable.voted
     ]
     return sorted(pairs, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
 
@@ -148,7 +150,7 @@ def _two_editors(first: Output, second: Output) -> bool:
 
 
 def cases_of(
-    board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
+    showable: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
 ) -> Iterator[Case]:
     """Yield the questions of battles: one per order and repeat; the orders of a battle are adjacent."""
     for repeat in range(repeats):
@@ -156,7 +158,7 @@ def cases_of(
             key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
             orders: tuple[Order, ...] = orders_for(policy, key, seed)
             for order in orders:
-                yield Case(board.items[battle.slot[0]], battle.left, battle.right, order, repeat)
+                yield Case(showable.items[battle.slot[0]], battle.left, battle.right, order, repeat)
 
 
 # ---------------------------------------------------------------- adaptive

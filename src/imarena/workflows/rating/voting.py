@@ -299,7 +299,7 @@ class Voting:
         self, connection: Connection, lease: leases.Lease, record: Vote | Verification, view: TaskView, voted: str
     ) -> None:
         if isinstance(record, Vote):
-            first_turn = self.records.asked(self.records.assignment(lease.assignment_id, connection)).first_turn
+            first_turn = self.records.question_of(self.records.assignment(lease.assignment_id, connection)).first_turn
             record = record.model_copy(update={**view.vote_fields(), "first_turn": first_turn})
         leases.insert_new(connection, record)
         self.note(connection, voted, lease.assignment_id, EventKind.VOTED, record.rater_id)
