@@ -120,7 +120,9 @@ def overview_section(
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judge_table) if table.rows))
+    tables = tuple(table for table in (output_table, judge_table) if table.rows)
+    nothing = () if tables else ("No output was made or imported yet, and no judge was asked.",)
+    return Section("Outputs and questions", nothing, tables=tables)
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
