@@ -46,7 +46,7 @@ def command(
     from imarena.workflows.studies import (
         agree_on_each,
         agreement_tables,
-        rater_names,
+        rater_labels,
         ratings_in_folder,
         ratings_of_file,
         with_rater_names,
@@ -71,7 +71,7 @@ def command(
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
     documents = [agreement.to_json() for agreement in agreements]
-    people = rater_names(root) if from_file is None else {}
+    people = rater_labels(root) if from_file is None else {}
     tables = [table for agreement in agreements for table in agreement_tables(agreement)]
     named = [table for agreement in agreements for table in agreement_tables(agreement, people)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})

@@ -42,7 +42,7 @@ from .probe import judge_probes as judge_probes
 from .probe_run import plan_probes as plan_probes
 from .probe_run import run_probes as run_probes
 from .rater_agreement import agree_on_each as agree_on_each
-from .rater_agreement import rater_names as rater_names
+from .rater_agreement import rater_labels as rater_labels
 from .rater_agreement import ratings_in_folder as ratings_in_folder
 from .rater_agreement import ratings_in_workspace as ratings_in_workspace
 from .rater_agreement import with_rater_names as with_rater_names

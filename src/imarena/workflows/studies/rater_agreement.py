@@ -42,7 +42,7 @@ def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[s
     return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
 
 
-def rater_names(root: Path) -> dict[str, str]:
+def rater_labels(root: Path) -> dict[str, str]:
     """How `campaign` shows the raters of a workspace, by id: the name, then the id. Raters without a name are left out.
 
     Names are for people who run the workspace; exports, reports and publications have ids.
