@@ -1,7 +1,7 @@
 """From ratings and resampled ratings to a frozen `Ranking`, with comparisons of neighbours on the board."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from imarena.ranking.likelihood.pair_counts import counts_by_pair, tally_models
 from imarena.ranking.likelihood.separation import LOST_ALL, ONE_SIDED, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW, group_units, narrow_group_notices
-from imarena.stats import battles_needed, elo_of, win_rate
+from imarena.stats import battles_needed, elo_of, units_to_differ, win_rate
 from imarena.tables import row_slices
 
 NAMES_SHOWN = 5
@@ -67,6 +67,9 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     above = surely_above(battles, swept, options.level, groups) if swept else None
     ends = intervals.rank_low, intervals.rank_high
     rank_low, rank_high = ends if above is None else widened_ranks(ends, above, swept, groups)
+    units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
+    few = _too_few(groups, units, result.settings, options.level)
+    rank_low, rank_high = (_of_groups(end, few, last) for end, last in ((rank_low, False), (rank_high, True)))
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
     rank = stability.ranks(ratings, groups)
     record: ModelTally = tally_models(battles)
@@ -89,7 +92,6 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         for i in order
     )
     covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
-    units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
     return Ranking(
         method=options.method,
         settings=result.settings,
@@ -125,6 +127,21 @@ def _group_of(groups: stability.Groups, models: int) -> IntArray:
     for number, group in enumerate(groups):
         of[group] = number
     return of
+
+
+def _too_few(groups: stability.Groups, units: Sequence[int], settings: JsonDict, level: float) -> list[IntArray]:
+    """The groups with so few items (battles, raters) that no difference can be significant."""
+    every = settings.get("units")
+    if not isinstance(every, int):
+        return []
+    each = units or [every]
+    return [group for group, number in zip(groups, each, strict=True) if number < units_to_differ(level)]
+
+
+def _of_groups(ends: list[int | None], groups: Sequence[IntArray], last: bool) -> list[int | None]:
+    """Ends of ranks in which every rank of these groups is possible."""
+    changed = {int(model): len(group) if last else 1 for group in groups for model in group}
+    return [end if end is None else changed.get(model, end) for model, end in enumerate(ends)]
 
 
 def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:

@@ -184,9 +184,10 @@ def _study_sections(
         papers.view, papers.main, candidates, judges, papers.picture, known.qualities if known else {}
     )
     yield from agreement_sections(workspace)
-    yield from alignment_sections(workspace, judges)
+    aligned = [*alignment_sections(workspace, judges)]
+    yield from aligned
     yield health_section(workspace, judges)
-    yield from paper_sections(papers)
+    yield from paper_sections(papers, aligned)
 
 
 def _board_sections(
