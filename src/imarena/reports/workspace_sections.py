@@ -162,12 +162,12 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
     texts = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
-    standings, *others = board_tables(ranking)
+    standings, *details = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
         tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # the section has the title
+        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, details)),  # the section has the title
         charts=tuple(charts),
     )
 

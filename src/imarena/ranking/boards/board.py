@@ -144,8 +144,8 @@ def _too_few(groups: stability.Groups, units: Sequence[int], settings: JsonDict,
     every = settings.get("units")
     if not isinstance(every, int):
         return []
-    each = units or [every]
-    return [group for group, number in zip(groups, each, strict=True) if number < units_to_differ(level)]
+    numbers = units or [every]
+    return [group for group, number in zip(groups, numbers, strict=True) if number < units_to_differ(level)]
 
 
 def _open_ranks(
