@@ -74,8 +74,8 @@ def repair_items(
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
-        chosen = wire_curation_planner(workspace.settings, EndpointArguments(endpoint))
-        result = desk.repair(item, change, chosen.planner, chosen.opened)
+        wired = wire_curation_planner(workspace.settings, EndpointArguments(endpoint))
+        result = desk.repair(item, change, wired.planner, wired.opened)
 
     def show(console: Console) -> None:
         if not result.item:

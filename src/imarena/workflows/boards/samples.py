@@ -79,7 +79,7 @@ def read_sample_board(
     view: View,
     output_coverage: OutputCoverage,
     query: BoardQuery,
-    chosen: ChosenSource,
+    choice: ChosenSource,
     models: Sequence[str],
     units: NDArray[np.bool_],
 ) -> SampleBoard | None:
@@ -87,7 +87,7 @@ def read_sample_board(
 
     None without scores of one judge, or if nobody requested figures and no editor has several samples.
     """
-    variants = _scoring_variants(view, query, chosen) if query.samples != "never" else []
+    variants = _scoring_variants(view, query, choice) if query.samples != "never" else []
     if not variants:
         return None
     slots = _read_slots(view.entries, output_coverage, models, units)
@@ -166,30 +166,30 @@ def _read_slots(
     return _Slots(slots[:, 0], slots[:, 1], output, attempt, slot)
 
 
-def _scoring_variants(view: View, query: BoardQuery, chosen: ChosenSource) -> list[JudgeVariant]:
+def _scoring_variants(view: View, query: BoardQuery, choice: ChosenSource) -> list[JudgeVariant]:
     """Return the variants with which the board's one judge scores single outputs; none if the board uses no scores."""
     grouped = query.by is not None and query.by not in (*ITEM_LABELS, "mode")
-    if chosen.source != "judge" or chosen.judge is None or query.kind == "compared" or grouped:
+    if choice.source != "judge" or choice.judge is None or query.kind == "compared" or grouped:
         return []
-    variants = view.variants.counting((chosen.judge,), query.dimension, pairwise=False)
-    whole = [variant for variant in variants if variant.dimension == WHOLE]
+    variants = view.variants.counting((choice.judge,), query.dimension, pairwise=False)
+    overall = [variant for variant in variants if variant.dimension == WHOLE]
     single = len({variant.dimension for variant in variants}) == 1
-    return whole or (variants if single else [])
+    return overall or (variants if single else [])
 
 
-def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
+def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
     """Raise `UserError` if figures over samples were requested and there are no scores of one judge."""
-    if query.samples != "always" or _scoring_variants(view, query, chosen):
+    if query.samples != "always" or _scoring_variants(view, query, choice):
         return
     if query.by is not None and query.by not in (*ITEM_LABELS, "mode"):
         raise UserError(
             f"Samples cannot be grouped by {query.by}.", hint=f"Known: {', '.join((*ITEM_LABELS, 'mode'))}."
         )
-    if chosen.source != "judge" or chosen.judge is None:
+    if choice.source != "judge" or choice.judge is None:
         raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
     raise UserError(
-        f"{chosen.judge} gave no scores to single outputs, and figures over samples need them.",
-        hint=f"Run `imarena judge --judge {chosen.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
+        f"{choice.judge} gave no scores to single outputs, and figures over samples need them.",
+        hint=f"Run `imarena judge --judge {choice.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
     )
 
 

@@ -55,16 +55,16 @@ def rerank(
 
     `skip_missing`: make the other boards if a setting lacks data, and say which.
     """
-    chosen = options or Options()
+    board_options = options or Options()
     if paper_compat:
-        chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
+        board_options = replace(board_options, active=replace(board_options.active, paper_compat=True))
     vote_data = read_vote_data(workspace, judge, ratings=True)
     boards: list[tuple[str, Ranking]] = []
     left_out: list[str] = []
     for name in settings:
         try:
             rankings = arena_boards(
-                workspace, vote_data, name, chosen, by="family" if by_family else None, weigh=weigh_routing
+                workspace, vote_data, name, board_options, by="family" if by_family else None, weigh=weigh_routing
             )
         except UserError as error:
             if not skip_missing:
@@ -75,7 +75,7 @@ def rerank(
     if reward is not None:
         boards += [
             (f"reward: {reward}", board)
-            for board in arena_boards(workspace, read_vote_data(workspace, reward), "judge", chosen)
+            for board in arena_boards(workspace, read_vote_data(workspace, reward), "judge", board_options)
         ]
     workspace.store.add(board for _, board in boards)
     return RerankedBoards(tuple(boards), tuple(left_out))

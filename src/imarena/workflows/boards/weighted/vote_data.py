@@ -149,8 +149,8 @@ def read_vote_data(
     """
     about = scored_on or dimension
     alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
-    chosen = "" if alone else judge or _only_judge(workspace, about)
-    columns = read_columns(workspace, chosen, "single", about)
+    scorer = "" if alone else judge or _only_judge(workspace, about)
+    columns = read_columns(workspace, scorer, "single", about)
     with reading(workspace.store.engine) as connection:
         assigned = fetch_rows(
             connection,
@@ -170,7 +170,7 @@ def read_vote_data(
     usable = cast.in_force & np.isin(cast.reason, useless, invert=True)
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
     vote_data = _assemble(
-        workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE))
+        workspace, scorer, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE))
     )
     return (
         replace(vote_data, votes=_rating_votes(workspace, vote_data.pool, columns, dimension))
