@@ -40,6 +40,7 @@ from .image_sources import SourceFailure as SourceFailure
 from .licences import RedistributionLicence as RedistributionLicence
 from .licences import find_licence as find_licence
 from .licences import require_licence as require_licence
+from .new_folder import new_folder as new_folder
 from .object_pools import ObjectPools as ObjectPools
 from .options import read_options as read_options
 from .package_data import package_yaml as package_yaml

@@ -1,3 +1,5 @@
+from .candidate_table import CandidateOptions as CandidateOptions
+from .candidate_table import choose_candidates as choose_candidates
 from .candidates import CANDIDATE_TASKS as CANDIDATE_TASKS
 from .candidates import PER_TASK as PER_TASK
 from .candidates import hashed_words as hashed_words
@@ -41,6 +43,9 @@ from .training.run import TrainingReport as TrainingReport
 from .training.run import train_judge as train_judge
 from .training.settings import TrainingSettings as TrainingSettings
 from .training.settings import read_training_settings as read_training_settings
+from .training_runs import ablation_from_files as ablation_from_files
+from .training_runs import merge_run as merge_run
+from .training_runs import train_from_files as train_from_files
 from .verdict_pairs import AgreementFilter as AgreementFilter
 from .verdict_pairs import JudgedPair as JudgedPair
 from .verdict_pairs import pairs_from_verdicts as pairs_from_verdicts
