@@ -124,6 +124,15 @@ def show_names(console: Console, names: Mapping[str, str]) -> None:
     console.print(table, soft_wrap=False)
 
 
+def confirm_spending(context: typer.Context, *, spends: bool, yes: bool, dry_run: bool) -> bool:
+    """Return whether to run: never with --dry-run. Ask first if it may cost money and a person is at the terminal."""
+    if dry_run:
+        return False
+    if not spends or yes or session(context).json or not sys.stdin.isatty():
+        return True
+    return typer.confirm("Go on?", err=True)
+
+
 def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
     """Stop with one clear message."""
     console = stderr()
