@@ -99,7 +99,7 @@ def test_a_stopped_run_continues(root: Path) -> None:
 
 def test_failures_are_reported_and_asked_again(root: Path) -> None:
     run = Imarena(root)
-    with fake_server("--answer", "tests.workflow.instructing.fake_vlm:answer") as server:
+    with fake_server("--answer", "tests.workflow.edival_building.fake_vlm:answer") as server:
         point_at(root / "a", server.url)
         failed = run(*ASKED, code=3).json
         assert failed["missing"] == 6

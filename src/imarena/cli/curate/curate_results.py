@@ -68,12 +68,12 @@ def release(
 
 
 def _show_release(console: Console, report: "ReleaseReport", command_line: str) -> None:
-    for each in report.decisions:
-        if each.decision != "accept":
-            why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
-            console.print(f"{each.key}: {_decision_text(each, report.verifiers)}{why}")
-        elif each.replaced:
-            console.print(f"{each.key}: accept, repaired from {each.replaced[0]}")
+    for item in report.decisions:
+        if item.decision != "accept":
+            why = f" (not met: {', '.join(item.failed)})" if item.failed else ""
+            console.print(f"{item.key}: {_decision_text(item, report.verifiers)}{why}")
+        elif item.replaced:
+            console.print(f"{item.key}: accept, repaired from {item.replaced[0]}")
     counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
     if report.agreement is not None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.")

@@ -161,11 +161,11 @@ def run_judging(
 
 
 def run_document(
-    chosen: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
+    options: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
 ) -> dict[str, Any]:
     """Return the plan and the results, for ``--json``."""
     return {
-        "dry_run": chosen.dry_run,
+        "dry_run": options.dry_run,
         "estimates": [estimate.to_json() for estimate in estimates],
         "reports": [report.to_json() for report in reports],
     }
@@ -193,13 +193,13 @@ def list_judges(context: typer.Context) -> None:
     emit(context, judges, lambda console: show_names(console, judges))
 
 
-def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
+def confirm_estimate(context: typer.Context, options: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
     """Print the estimate on stderr and, if it may cost money, ask for confirmation. False: do not run."""
     console = stderr()
     for estimate in estimates:
         show_estimate(console, estimate)
     spends = any(estimate.spends for estimate in estimates)
-    return confirm_spending(context, spends=spends, yes=chosen.yes, dry_run=chosen.dry_run)
+    return confirm_spending(context, spends=spends, yes=options.yes, dry_run=options.dry_run)
 
 
 def show_estimate(console: Console, estimate: "Estimate") -> None:

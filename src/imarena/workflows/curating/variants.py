@@ -12,7 +12,7 @@ from imarena.core.records import Evidence, JsonDict, Status, Usage
 from imarena.engine import WorkerTask
 from imarena.judges import CHARACTERS_PER_TOKEN, Estimate, Size, estimate_sizes
 from imarena.storage import Workspace
-from imarena.workflows.questions import PastAttempts, Questions, Terms, ask, past_attempts, shared_attempts
+from imarena.workflows.questions import PastAttempts, Questions, RunOptions, ask, past_attempts, shared_attempts
 from imarena.workflows.wiring import ChatTask, JudgeChat, record_run
 
 COMMAND = "curate instructions"
@@ -75,7 +75,7 @@ def ask_all_variants(workspace: Workspace, job: VariantsJob, *, progress: Progre
     """Ask what is missing. Ctrl-C or the cost limit stops it cleanly; answers received by then are stored."""
     cost = 0.0
 
-    def settle(_: object, answer: curation.VariantsAnswer) -> curation.VariantsAnswer:
+    def on_answer(_: object, answer: curation.VariantsAnswer) -> curation.VariantsAnswer:
         nonlocal cost
         cost += answer.usage.cost_usd or 0.0
         return answer
@@ -95,13 +95,13 @@ def ask_all_variants(workspace: Workspace, job: VariantsJob, *, progress: Progre
     )
     questions = Questions(
         job.asks, lambda each: each[0], WorkerTask(_AskVariants(job.chat), _failed),
-        lambda each, error: _failed(each[0], error), settle, write, shared=shared, stage="instructions",
+        lambda each, error: _failed(each[0], error), on_answer, write, shared=shared, stage="instructions",
     )  # fmt: skip
-    terms = Terms("threads", job.chat.concurrency, opening=job.chat.opened, progress=progress)
+    run_options = RunOptions("threads", job.chat.concurrency, opening=job.chat.opened, progress=progress)
     noted: JsonDict = {"model": job.chat.endpoint.model, "version": _version()}
     with record_run(workspace, COMMAND, noted) as run:
         run.plan(len(job.asks))
-        ended = asyncio.run(ask(questions, terms))
+        ended = asyncio.run(ask(questions, run_options))
         answers = _answers(workspace, job)
         run.counts = {"instructions": ended.done}
         run.cost_usd = cost

@@ -15,9 +15,9 @@ from imarena.images import describe_image, read_image_file
 from imarena.instructions import QUESTIONS, prompt_file
 from imarena.judges import CHARACTERS_PER_TOKEN, Size, endpoint_tokens, estimate_sizes
 from imarena.storage import Workspace
-from imarena.workflows.instructing.building import BuildSettings, image_files
-from imarena.workflows.instructing.decomposers import WiredDecomposer
-from imarena.workflows.instructing.scene_evidence import KIND
+from imarena.workflows.edival_building.building import BuildSettings, image_files
+from imarena.workflows.edival_building.decomposers import WiredDecomposer
+from imarena.workflows.edival_building.scene_evidence import KIND
 from imarena.workflows.wiring import ChatTask, JudgeChat
 
 _WORD_TOKENS = 30
