@@ -68,6 +68,15 @@ def session_workspace(context: typer.Context) -> "Workspace":
     return open_workspace(session(context).workspace)
 
 
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Return the parameters that the user gave, by name; the others have their defaults."""
+    return frozenset(
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
+    )
+
+
 def program(context: typer.Context) -> str:
     """Return `imarena` with the workspace of this session: the start of a next step in a message."""
     root = session(context).workspace

@@ -80,18 +80,25 @@ def command(
         )  # fmt: skip
         if dry_run or wired.client is not None or client is not None:
             plan = plan_build(workspace, folder, settings, wired, client, timed=dry_run)
-            if dry_run:
-                emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
-                return
-            _show_plan(stderr(), plan)
-            if not confirm_spending(context, spends=plan.spends, yes=yes, dry_run=False):
-                stderr().print("Nothing was built.")
+            if not _may_build(context, plan, yes=yes, dry_run=dry_run):
                 return
         with progress_bars("edival") as tell:
             report = build_benchmark(workspace, folder, settings, wired, client, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.stopped or report.failed:
         raise typer.Exit(Exit.PARTIAL)
+
+
+def _may_build(context: typer.Context, plan: "BuildPlan", *, yes: bool, dry_run: bool) -> bool:
+    """Print the plan; ask for confirmation if the build may cost money. False: nothing is built."""
+    if dry_run:
+        emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
+        return False
+    _show_plan(stderr(), plan)
+    if confirm_spending(context, spends=plan.spends, yes=yes, dry_run=False):
+        return True
+    stderr().print("Nothing was built.")
+    return False
 
 
 def _chat(settings: "Settings", endpoint: str, budget: "Budget | None") -> "JudgeChat":
