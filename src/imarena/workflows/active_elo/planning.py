@@ -147,18 +147,6 @@ def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
     return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, boards)
 
 
-def choose_gates(
-    arena: Arena, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
-) -> routing.Gates:
-    """Return the given gates, or thresholds for a deferral rate."""
-    if tau is not None or delta is not None:
-        return routing.Gates(tau, delta)
-    inside = ~arena.gold
-    return routing.gates_for(
-        arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral
-    )
-
-
 @dataclass(frozen=True)
 class FamilyDeferral:
     """The number of pairs in a family, and how many of them pass the gates; `rate` None: no pairs."""
@@ -289,8 +277,9 @@ def plan_votes(
     expected = routing.forecast(
         belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
     )
-    everything = routing.Gates(None, None)  # people alone: gates have no scores to check
-    limits = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
+    limits = gates or routing.Gates(None, None)  # people alone: gates have no scores to check
+    if gates is None and arena.judge:
+        limits = routing.choose_gates(arena.pool, arena.gold, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)

@@ -14,7 +14,7 @@ from imarena.core import Progress, UserError, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
-from imarena.routing import Gates
+from imarena.routing import Gates, choose_gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import (
     WEIGHTINGS,
@@ -33,7 +33,7 @@ from imarena.workflows.active_elo.groups import (
     standing_rows,
 )
 from imarena.workflows.active_elo.metrics import TOP, MetricAgreement, compare_metrics
-from imarena.workflows.active_elo.planning import FamilyDeferral, choose_gates, deferral_by_family
+from imarena.workflows.active_elo.planning import FamilyDeferral, deferral_by_family
 from imarena.workflows.active_elo.trials import (
     Trial,
     TrialResult,
@@ -150,7 +150,7 @@ def active_report(
             f"There is no board of '{arena.judge}': {reason}",
             hint="Score outputs of two editors or more: `imarena judge`.",
         )
-    used = gates or choose_gates(arena, None, None)
+    used = gates or choose_gates(arena.pool, arena.gold, None, None)
     tables = dimension_scores(workspace, arena)
     if not tables:
         missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
