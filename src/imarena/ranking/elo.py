@@ -42,10 +42,10 @@ class EloState:
         """The groups of all models that these battles and the earlier ones connect."""
         groups = [{*group} for group in self.groups or ((*self.ratings,),)]
         island = islands_of(battles.left, battles.right, len(battles.models))
-        for one in range(int(island.max(initial=-1)) + 1):
-            met = {battles.models[index] for index in np.flatnonzero(island == one)}
-            joined = [group for group in groups if group & met]
-            groups = [group for group in groups if not group & met] + [met.union(*joined)]
+        for number in range(int(island.max(initial=-1)) + 1):
+            members = {battles.models[index] for index in np.flatnonzero(island == number)}
+            joined = [group for group in groups if group & members]
+            groups = [group for group in groups if not group & members] + [members.union(*joined)]
         return tuple(tuple(sorted(group)) for group in groups if group)
 
 

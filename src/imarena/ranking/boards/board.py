@@ -13,7 +13,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking, never_met_groups
 from imarena.ranking.battles import Battles, ModelTally
 from imarena.ranking.boards import pairs, stability
-from imarena.ranking.boards.intervals import find_intervals
+from imarena.ranking.boards.intervals import Intervals, find_intervals
 from imarena.ranking.boards.pairs import draw_leads, meeting_count, share_above
 from imarena.ranking.boards.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.ranking.likelihood.pair_counts import counts_by_pair, tally_models
@@ -66,31 +66,12 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
     ends = intervals.rank_low, intervals.rank_high
-    rank_low, rank_high = ends if above is None else widened_ranks(ends, above, swept, groups)
     units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
-    few = _too_few(groups, units, result.settings, options.level)
-    rank_low, rank_high = (_of_groups(end, few, last) for end, last in ((rank_low, False), (rank_high, True)))
+    ends = ends if above is None else widened_ranks(ends, above, swept, groups)
+    rank_low, rank_high = _open_ranks(ends, _too_few(groups, units, result.settings, options.level))
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
-    rank = stability.ranks(ratings, groups)
-    record: ModelTally = tally_models(battles)
-    standings = tuple(
-        Standing(
-            model=battles.models[i],
-            rating=float(ratings[i]),
-            low=intervals.low[i],
-            high=intervals.high[i],
-            rank=int(rank[i]),
-            rank_low=rank_low[i],
-            rank_high=rank_high[i],
-            battles=float(record.battles[i]),
-            wins=float(record.wins[i]),
-            losses=float(record.losses[i]),
-            ties=float(record.ties[i]),
-            coverage=None if coverage is None else float(coverage[i]),
-            note=intervals.notes[i],
-        )
-        for i in order
-    )
+    ranks = zip(stability.ranks(ratings, groups).tolist(), rank_low, rank_high, strict=True)
+    standings = _standings(battles, ratings, intervals, [*ranks], coverage)
     covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
     return Ranking(
         method=options.method,
@@ -104,7 +85,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             *narrow_group_notices(units, result.settings),
             *_coverage_notice(battles.models, coverage),
         ),
-        models=standings,
+        models=tuple(standings[i] for i in order),
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={
             **result.details,
@@ -113,6 +94,35 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             **({"group_units": list(units)} if units else {}),
         },
     )
+
+
+def _standings(
+    battles: Battles,
+    ratings: FloatArray,
+    intervals: Intervals,
+    ranks: Sequence[tuple[int, int | None, int | None]],
+    coverage: FloatArray | None,
+) -> list[Standing]:
+    """Each model's place, in the order of the battles' models; `ranks` are the rank and the ends of its interval."""
+    record: ModelTally = tally_models(battles)
+    return [
+        Standing(
+            model=model,
+            rating=float(ratings[i]),
+            low=intervals.low[i],
+            high=intervals.high[i],
+            rank=ranks[i][0],
+            rank_low=ranks[i][1],
+            rank_high=ranks[i][2],
+            battles=float(record.battles[i]),
+            wins=float(record.wins[i]),
+            losses=float(record.losses[i]),
+            ties=float(record.ties[i]),
+            coverage=None if coverage is None else float(coverage[i]),
+            note=intervals.notes[i],
+        )
+        for i, model in enumerate(battles.models)
+    ]
 
 
 def _groups(battles: Battles, result: Result) -> list[IntArray]:
@@ -134,14 +144,20 @@ def _too_few(groups: stability.Groups, units: Sequence[int], settings: JsonDict,
     every = settings.get("units")
     if not isinstance(every, int):
         return []
-    each = units or [every]
-    return [group for group, number in zip(groups, each, strict=True) if number < units_to_differ(level)]
+    numbers = units or [every]
+    return [group for group, number in zip(groups, numbers, strict=True) if number < units_to_differ(level)]
 
 
-def _of_groups(ends: list[int | None], groups: Sequence[IntArray], last: bool) -> list[int | None]:
+def _open_ranks(
+    ends: tuple[list[int | None], list[int | None]], groups: Sequence[IntArray]
+) -> tuple[list[int | None], list[int | None]]:
     """Ends of ranks in which every rank of these groups is possible."""
-    changed = {int(model): len(group) if last else 1 for group in groups for model in group}
-    return [end if end is None else changed.get(model, end) for model, end in enumerate(ends)]
+    low, high = [*ends[0]], [*ends[1]]
+    for group in groups:
+        for model in group.tolist():
+            if low[model] is not None and high[model] is not None:
+                low[model], high[model] = 1, len(group)
+    return low, high
 
 
 def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:

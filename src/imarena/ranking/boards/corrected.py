@@ -70,15 +70,15 @@ def _islands(battles: Battles, judge: JudgeScale | None) -> IntArray:
 
 def _centred(theta: FloatArray, island: IntArray) -> FloatArray:
     """Strengths (R, m) minus the mean of each group."""
-    mean = np.stack([theta[:, island == one].mean(axis=1) for one in range(int(island.max()) + 1)], axis=1)
+    mean = np.stack([theta[:, island == number].mean(axis=1) for number in range(int(island.max()) + 1)], axis=1)
     return np.asarray(theta - mean[:, island])
 
 
 def _result(
-    posterior: Posterior, drawn: FloatArray, options: Options, how: str, island: IntArray, notices: list[Notice]
+    posterior: Posterior, strengths: FloatArray, options: Options, how: str, island: IntArray, notices: list[Notice]
 ) -> Result:
     ratings = options.centre + options.per_log * _centred(posterior.theta, island)[0]
-    draws = options.centre + options.per_log * _centred(drawn, island)
+    draws = options.centre + options.per_log * _centred(strengths, island)
     written = {"ties": "half a win each", "interval": "posterior", "judge_scores": how}
     unused = {"anchors", "cluster", "dimension_weight", "position"}
     unused |= {"rounds"} if options.rounds <= LEAST_DRAWS else set()

@@ -99,11 +99,11 @@ def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
 
 
 def _ends_at_rating(
-    ratings: FloatArray, low: FloatArray, high: FloatArray, shown: NDArray[np.bool_], settings: JsonDict
+    ratings: FloatArray, low: FloatArray, high: FloatArray, has_interval: NDArray[np.bool_], settings: JsonDict
 ) -> tuple[Notice, ...]:
     """A notice about intervals that end at the rating: all resampled boards are on one side of it."""
     close = 10.0**-stability.DECIMALS
-    at_end = int((shown & ((ratings - low < close) | (high - ratings < close))).sum())
+    at_end = int((has_interval & ((ratings - low < close) | (high - ratings < close))).sum())
     values: JsonDict = {"models": at_end, "cluster": settings.get("cluster", "battle")}
     return (Notice(code="interval_ends_at_rating", values=values),) if at_end else ()
 

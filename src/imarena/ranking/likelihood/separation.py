@@ -56,8 +56,8 @@ class ModelBlocks:
         if self.n_islands == 1:
             return np.asarray(theta - theta[:, self.reference].mean(axis=1, keepdims=True))
         centred = theta.copy()
-        for one in range(self.n_islands):
-            members = self.island == one
+        for number in range(self.n_islands):
+            members = self.island == number
             centred[:, members] -= theta[:, members & self.reference].mean(axis=1, keepdims=True)
         return centred
 
@@ -88,8 +88,8 @@ def find_blocks(
         island = np.zeros(m, np.int64) if n == 1 else islands_of(head, tail, m)
     sizes = np.bincount(of, minlength=n)
     fixed, reference = np.zeros(n, bool), np.zeros(m, bool)
-    for one in range(int(island.max(initial=0)) + 1):
-        members = island == one
+    for number in range(int(island.max(initial=0)) + 1):
+        members = island == number
         if anchored is not None and (anchored & members).any():
             reference |= anchored & members
             fixed[of[np.flatnonzero(anchored & members)[0]]] = True
@@ -121,7 +121,7 @@ def never_met_notices(island: IntArray, models: Sequence[str]) -> list[Notice]:
     number = int(island.max(initial=0)) + 1
     if number == 1:
         return []
-    groups = [[models[index] for index in np.flatnonzero(island == one).tolist()] for one in range(number)]
+    groups = [[models[index] for index in np.flatnonzero(island == group).tolist()] for group in range(number)]
     return [Notice(code="groups_never_met", values={"groups": number, "models": groups})]
 
 

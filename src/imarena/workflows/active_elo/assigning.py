@@ -15,7 +15,7 @@ from imarena.routing import AssignmentRequest
 from imarena.storage import Workspace, leases, writing
 from imarena.workflows.active_elo.planning import check_confidence, current_belief
 from imarena.workflows.active_elo.sheets import atomic_sheet
-from imarena.workflows.boards import calibration_for, curve_of, read_arena
+from imarena.workflows.boards import calibration_for, curve_of, read_vote_data
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,27 @@ def assign_battles(
         raise UserError("There are fewer raters than votes per battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
-    arena = read_arena(workspace, judge, people_alone=True)
-    if not arena.judge and policy.needs_scores:
+    vote_data = read_vote_data(workspace, judge, people_alone=True)
+    if not vote_data.judge and policy.needs_scores:
         raise UserError(
             f"The policy '{request.policy}' needs a judge's scores.",
             hint="Choose --policy information or random, or run: imarena judge.",
         )
-    belief = current_belief(arena, claims=request.stop_top > 0)
+    belief = current_belief(vote_data, claims=request.stop_top > 0)
     sure = routing.top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
-        return AssignReport(arena.judge, tuple(arena.notices), stopped=True, top_confidence=sure)
-    rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
-    votes = arena.votes
-    answers = routing.gold_answers(arena.pool, arena.gold, votes.item, votes.pair, votes.points)
-    known: list[JsonValue] = [task.model_dump(mode="json") for task in routing.known_tasks(arena, answers)]
-    campaign = _campaign(workspace, arena.judge, request, known)
+        return AssignReport(vote_data.judge, tuple(vote_data.notices), stopped=True, top_confidence=sure)
+    rng = np.random.default_rng([request.seed, len(vote_data.votes), int(vote_data.pool.asked.sum())])
+    votes = vote_data.votes
+    answers = routing.gold_answers(vote_data.pool, vote_data.gold, votes.item, votes.pair, votes.points)
+    known: list[JsonValue] = [task.model_dump(mode="json") for task in routing.known_tasks(vote_data, answers)]
+    campaign = _campaign(workspace, vote_data.judge, request, known)
 
     def curve() -> routing.Curve:
-        return curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
+        return curve_of(calibration_for(workspace, vote_data.judge), paper_compat=request.paper_compat)
 
-    batch = routing.draw_batch(arena.pool, arena.gold, belief, request, rng, curve)
-    assignments = routing.AssignmentMaker(arena, answers, request, campaign.campaign_id, rng).make(batch)
+    batch = routing.draw_batch(vote_data.pool, vote_data.gold, belief, request, rng, curve)
+    assignments = routing.AssignmentMaker(vote_data, answers, request, campaign.campaign_id, rng).make(batch)
     with atomic_sheet(workspace, assignments, out):
         workspace.store.put(campaign)
         _keep_raters(workspace, request.raters)
@@ -89,8 +89,8 @@ def assign_battles(
         added = workspace.store.add(assignments)
         offered = _offer(workspace, assignments, before)
     return AssignReport(
-        arena.judge,
-        (*arena.notices, *_short(request, len(batch))),
+        vote_data.judge,
+        (*vote_data.notices, *_short(request, len(batch))),
         campaign=campaign.campaign_id,
         policy=request.policy,
         assignments=added.new,

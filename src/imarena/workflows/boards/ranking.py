@@ -27,8 +27,8 @@ def rank_workspace(folder: Path, query: BoardQuery) -> list[Ranking]:
     together = options.method == "davidson" or options.dimension_weight == "balanced"
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
-        chosen = split_names(query.editors, view.entries.editor.names) if query.editors else ()
-        boards = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
+        editors = split_names(query.editors, view.entries.editor.names) if query.editors else ()
+        boards = Boards(view).boards(replace(query, editors=editors, dimensions_together=together))
         unstored = store_boards(workspace, [board.ranking for board in boards])
         return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
 

@@ -192,7 +192,11 @@ def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_PairTest]) ->
         return "Not enough data to say which judge agrees best with people."
     most = max(line.n for line in measured)
     enough = [line for line in measured if 2 * line.n >= most]
-    notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
+    lacking: dict[str, list[str]] = {}
+    for line in lines:
+        if line.value is None:
+            lacking.setdefault(line.reason, []).append(line.judge)
+    notes = [f"Not enough data on {_names(judges)}: {reason}." for reason, judges in lacking.items()]
     few = [line for line in measured if line not in enough]
     if few:
         noun = "output" if kind.is_score else "vote"
