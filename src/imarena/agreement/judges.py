@@ -164,7 +164,7 @@ def _group(
 
 
 def _within_tasks(group: GroupAlignment, rows: Iterable[Match], column: int, options: AlignOptions) -> GroupAlignment:
-    """Add the average correlation within tasks, if there are several. `place`: of the task in the key of a match."""
+    """Add the average correlation within tasks, if there are several. `column`: of the task in the key of a match."""
     by_task: dict[str, list[Match]] = {}
     for row in rows:
         if row.score is not None:

@@ -5,6 +5,7 @@ and any other source can do the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from imarena.agreement.columns import RatingColumns, check_groups, group_rows
 from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.rater_figures import Agreement, AverageAgreement, GroupAgreement, RaterAgreement
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.core import ROUNDS, SEED, FloatArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.stats import (
@@ -74,7 +75,8 @@ def measure_agreement(
         labels = dict(zip(keys, key, strict=True))
         criterion = labels.pop("criterion", None)
         options = {"rounds": rounds, "seed": seed, "leave_one_out": leave_one_out, "recipe": recipe, "pairs": pairs}
-        groups.append(_group(ratings, tuple(map(str, raters)), criterion, labels, options))
+        group = _group(ratings, tuple(map(str, raters)), criterion, labels, options)
+        groups.append(replace(group, n_missing=_missing(columns, rows, units, values)))
         reports += [
             RaterAgreement(str(raters[report.rater]), criterion, labels, report) for report in rater_reports(ratings)
         ]
@@ -85,6 +87,18 @@ def measure_agreement(
     }  # fmt: skip
     averages = tuple(_averages(groups, recipe)) if leave_one_out else ()
     return Agreement(settings, len(columns), tuple(groups), averages, tuple(reports), tuple(_notices(groups, reports)))
+
+
+def _missing(columns: RatingColumns, rows: Sequence[int], units: Sequence[tuple[str, ...]], values: FloatArray) -> int:
+    """How many ratings are missing if raters rate every unit of their tasks (without tasks: every unit)."""
+    tasks = columns.labels.get("task")
+    expected: dict[str, tuple[set[tuple[str, ...]], set[str]]] = {}
+    for row in rows:
+        of_task = expected.setdefault("" if tasks is None else tasks[row], (set(), set()))
+        of_task[0].add(units[row])
+        of_task[1].add(columns.rater[row])
+    known = sum(not np.isnan(values[row]) for row in rows)
+    return sum(len(rated) * len(raters) for rated, raters in expected.values()) - known
 
 
 def _group(

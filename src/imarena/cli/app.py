@@ -202,8 +202,8 @@ def main() -> None:
     except OSError as error:
         if error.filename is None and error.errno not in _DISK_TROUBLE:
             raise
-        where = f"{error.filename}: " if error.filename is not None else ""
-        _end(f"{where}{error.strerror}.", "Check the path, its rights and the room on its disk.", Exit.USER)
+        prefix = f"{error.filename}: " if error.filename is not None else ""
+        _end(f"{prefix}{error.strerror}.", "Check the path, its rights and the room on its disk.", Exit.USER)
 
 
 def _share_heaps() -> None:

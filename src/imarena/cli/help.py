@@ -28,10 +28,10 @@ class Command(TyperCommand):
     """A command whose help lists options under the headings of `help.yaml`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        known = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        spellings = {word for parameter in self.get_params(ctx) for word in parameter.opts}
         end = args.index("--") if "--" in args else len(args)
         try:
-            return super().parse_args(ctx, [*(_known_spelling(word, known) for word in args[:end]), *args[end:]])
+            return super().parse_args(ctx, [*(_known_spelling(word, spellings) for word in args[:end]), *args[end:]])
         except typer.BadParameter as error:
             _explain(error)
             if error.param is not None and error.param.param_type_name == "argument":
@@ -72,11 +72,11 @@ def _explain(error: typer.BadParameter) -> None:
         error.message = f"{value_problem(error.__cause__)}."
 
 
-def _known_spelling(word: str, known: Collection[str]) -> str:
+def _known_spelling(word: str, spellings: Collection[str]) -> str:
     """Return an option in the spelling of the command: `--editor` as `--editors` where it may be repeated."""
     name, equals, value = word.partition("=")
     other = OTHER_SPELLINGS.get(name)
-    return f"{other}{equals}{value}" if other in known and name not in known else word
+    return f"{other}{equals}{value}" if other in spellings and name not in spellings else word
 
 
 def option_name(parameter: Any) -> str:

@@ -59,7 +59,7 @@ class PluginEditor:
 
 
 def adapt_judge(plugin: Any, name: str) -> Judge:
-    """Return `made` as a judge. `name` is used if it has no name of its own.
+    """Return `plugin` as a judge. `name` is used if it has no name of its own.
 
     An object with the complete port is returned as it is. For others, missing names are filled in, and traits are read
     from attributes with the same names.

@@ -54,8 +54,8 @@ def validation_problem(
     if len(problems) > _MOST:
         texts.append(f"and {len(problems) - _MOST:,} more")
     unknown = next((problem["loc"] for problem in problems if problem["type"] == "extra_forbidden"), None)
-    known = _fields(model, unknown[:-1]) if unknown else ()
-    hint = suggestion(str(unknown[-1]), known, f"Known: {', '.join(known)}.") if unknown and known else ""
+    names = _fields(model, unknown[:-1]) if unknown else ()
+    hint = suggestion(str(unknown[-1]), names, f"Known: {', '.join(names)}.") if unknown and names else ""
     return ValidationProblem("; ".join(texts), hint)
 
 
@@ -67,12 +67,12 @@ def value_problem(error: ValidationError) -> str:
 
 def _distinct(errors: Iterable[Any]) -> list[Any]:
     """One error per field: pydantic reports a union's field once for each of its types."""
-    chosen: dict[tuple[Any, ...], Any] = {}
+    by_loc: dict[tuple[Any, ...], Any] = {}
     for error in errors:
         loc = error["loc"]
         place = loc[:-1] if len(loc) > 1 and _is_type(loc[-1]) else loc
-        chosen.setdefault(place, {**error, "loc": place})
-    return list(chosen.values())
+        by_loc.setdefault(place, {**error, "loc": place})
+    return list(by_loc.values())
 
 
 def _is_type(part: int | str) -> bool:

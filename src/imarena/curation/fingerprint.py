@@ -58,11 +58,11 @@ def make_fingerprint(pixels: NDArray[np.uint8]) -> Fingerprint:
     return Fingerprint(np.array(hashes, np.uint64), np.asarray(thumb, np.uint8))
 
 
-def compare_thumbs(left: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
+def compare_thumbs(first: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
     """Correlation (-1 to 1) of two grey copies, the first cropped and mirrored, at the best of several small shifts,
     and their largest local difference there, in standard deviations: scenes with the same backdrop differ in a part.
     """
-    grey = left.thumb[:, ::-1] if mirrored else left.thumb
+    grey = first.thumb[:, ::-1] if mirrored else first.thumb
     large = cv2.resize(np.ascontiguousarray(grey), (_WORK, _WORK), interpolation=cv2.INTER_CUBIC)
     aligned = _cropped(large, CROPS[crop])
     target = cv2.GaussianBlur(other.thumb.astype(np.float32), (0, 0), 0.7)

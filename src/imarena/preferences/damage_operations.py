@@ -297,7 +297,7 @@ def _ghost(damage: DamageInput, _: Any) -> Array:
 
 
 def painted_over(image: Array, mask: Array, xp: Any) -> Array:
-    """Fill `place` from its surroundings, coarse to fine."""
+    """Fill `mask` from its surroundings, coarse to fine."""
     outside = 1.0 - mask
     wide = xp.ones_like(image[:, :1, :1, :1]) * 5.0
     filled = _mean(image * outside, xp) / xp.clip(_mean(outside, xp), 1e-3, None) + 0 * image

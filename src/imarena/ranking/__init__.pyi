@@ -27,6 +27,7 @@ from .compare import OutsideComparison as OutsideComparison
 from .compare import compare_ratings as compare_ratings
 from .elo import EloState as EloState
 from .encode import encode_battles as encode_battles
+from .islands import islands_of as islands_of
 from .likelihood.calibrated import fit_calibrated as fit_calibrated
 from .likelihood.corrected import VoteBatch as VoteBatch
 from .likelihood.corrected import fit_corrected as fit_corrected

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, UserError
 from imarena.ranking.battles import TIED, Battles
-from imarena.ranking.likelihood.pair_counts import counts_by_pair
-from imarena.ranking.likelihood.separation import islands_of
+from imarena.ranking.islands import islands_of
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.stats import ScoreRange, observed_range
 
@@ -42,12 +41,11 @@ class EloState:
     def _linked(self, battles: Battles) -> tuple[tuple[str, ...], ...]:
         """The groups of all models that these battles and the earlier ones connect."""
         groups = [{*group} for group in self.groups or ((*self.ratings,),)]
-        cells = counts_by_pair(battles)
-        island = islands_of(cells.left, cells.right, cells.n_models)
-        for one in range(int(island.max(initial=-1)) + 1):
-            met = {battles.models[index] for index in np.flatnonzero(island == one)}
-            joined = [group for group in groups if group & met]
-            groups = [group for group in groups if not group & met] + [met.union(*joined)]
+        island = islands_of(battles.left, battles.right, len(battles.models))
+        for number in range(int(island.max(initial=-1)) + 1):
+            members = {battles.models[index] for index in np.flatnonzero(island == number)}
+            joined = [group for group in groups if group & members]
+            groups = [group for group in groups if not group & members] + [members.union(*joined)]
         return tuple(tuple(sorted(group)) for group in groups if group)
 
 

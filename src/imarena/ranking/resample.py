@@ -60,12 +60,12 @@ def group_units(battles: Battles, groups: Sequence[IntArray], cluster: object) -
     codes = {"item": battles.item, "rater": battles.rater}.get(str(cluster))
     if codes is None:
         return [int(count) for count in np.bincount(of[battles.left], minlength=len(groups))]
-    used = [np.zeros(codes.n_units, bool) for _ in groups]
+    masks = [np.zeros(codes.n_units, bool) for _ in groups]
     for rows in row_slices(len(battles)):
         unit, group_of = codes.units(rows.start, rows.stop), of[battles.left[rows]]
-        for number, seen in enumerate(used):
-            seen[unit[group_of == number]] = True
-    return [int(seen.sum()) for seen in used]
+        for number, mask in enumerate(masks):
+            mask[unit[group_of == number]] = True
+    return [int(mask.sum()) for mask in masks]
 
 
 def narrow_group_notices(units: Sequence[int], settings: Mapping[str, object]) -> list[Notice]:

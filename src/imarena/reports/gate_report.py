@@ -11,6 +11,8 @@ from imarena.stats import GateReport, GateResult
 
 DATA_COMPLETE = "data complete"
 """The test case that fails if calls failed or files are missing."""
+END_DECIMALS = 6
+"""An end and an estimate that agree to this many decimals are equal."""
 OUTCOMES = {"passed": "passed", "failed": "failed", "undecided": "not decided", "incomplete": "not decided"}
 
 
@@ -29,12 +31,21 @@ def gate_text(gate: GateResult, *, complete: bool = True) -> str:
 def _difference_text(gate: GateResult) -> str:
     point = "" if gate.difference is None else f"{gate.difference:+.0f} {gate.unit}"
     if gate.low is not None and gate.high is not None:
-        return f"{point} ({_level(gate)} interval {gate.low:+.0f} to {gate.high:+.0f})"
+        return f"{point} ({_level(gate)} interval {gate.low:+.0f} to {gate.high:+.0f}{_at_end(gate)})"
     if gate.low is not None:
         return f"at least {gate.low:+.0f} {gate.unit} ({_level(gate)} interval without an upper bound)"
     if gate.high is not None:
         return f"at most {gate.high:+.0f} {gate.unit} ({_level(gate)} interval without a lower bound)"
     return "no upper bound"
+
+
+def _at_end(gate: GateResult) -> str:
+    """Explain an interval that ends at the estimate."""
+    if gate.difference is None or gate.low is None or gate.high is None:
+        return ""
+    ends = {round(gate.low, END_DECIMALS): "smaller", round(gate.high, END_DECIMALS): "larger"}
+    side = ends.get(round(gate.difference, END_DECIMALS))
+    return f"; it ends at the estimate because no resampled board has a {side} difference" if side else ""
 
 
 def _level(gate: GateResult) -> str:

@@ -24,7 +24,7 @@ _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Stat
 def board_tables(ranking: Ranking, medium: Medium | None = None) -> list[Table]:
     """The standings, figures over samples, and the method's coefficients, tie parameters and reliabilities.
 
-    With a `place`, the board's notices are below the standings, in the wording for that place.
+    With a `medium`, the board's notices are below the standings, in its wording.
     """
     samples = sample_table(ranking)
     return [standings_table(ranking, medium), *([samples] if samples else []), *detail_tables(ranking)]

@@ -120,7 +120,9 @@ def overview_section(
         "Questions to each judge",
         (_with_meanings("Each question counts once: as answered, or with the status of its newest attempt", kinds),),
     )
-    return Section("Outputs and questions", tables=tuple(table for table in (output_table, judge_table) if table.rows))
+    tables = tuple(table for table in (output_table, judge_table) if table.rows)
+    nothing = () if tables else ("No output was made or imported yet, and no judge was asked.",)
+    return Section("Outputs and questions", nothing, tables=tables)
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
@@ -160,12 +162,12 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
     texts = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
-    standings, *others = board_tables(ranking)
+    standings, *details = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
         tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # the section has the title
+        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, details)),  # the section has the title
         charts=tuple(charts),
     )
 

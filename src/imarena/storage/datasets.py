@@ -71,8 +71,8 @@ def remove_dataset(workspace: Workspace, name: str, *, remove: bool) -> StoredDa
 def _find(connection: Connection, name: str) -> StoredDataset:
     names = connection.execute(select(schema.items.c.dataset).distinct()).scalars().all()
     if name not in names:
-        known = f"Data sets: {', '.join(sorted(names))}." if names else "The workspace has no items."
-        raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, names, known))
+        hint = f"Data sets: {', '.join(sorted(names))}." if names else "The workspace has no items."
+        raise UserError(f"There is no data set '{name}'.", hint=suggestion(name, names, hint))
     return _dataset(connection, name)
 
 
@@ -103,8 +103,8 @@ def _dataset(connection: Connection, name: str) -> StoredDataset:
 
 def _first_plural(number: int, noun: str) -> str:
     """Return the number with the plural of the first word: `2 outputs of edit`."""
-    head, space, rest = noun.partition(" ")
-    return counted(number, head) + space + rest
+    head, space, tail = noun.partition(" ")
+    return counted(number, head) + space + tail
 
 
 def _delete(connection: Connection, name: str) -> None:
@@ -124,9 +124,9 @@ def twin_datasets(workspace: Workspace, name: str) -> dict[str, int]:
     ours, theirs = schema.items.alias(), schema.items.alias()
     with reading(workspace.store.engine) as connection:
         total = connection.execute(select(func.count()).where(ours.c.dataset == name)).scalar_one()
-        others = connection.execute(select(ours.c.dataset).distinct().where(ours.c.dataset != name)).scalars().all()
+        candidates = connection.execute(select(ours.c.dataset).distinct().where(ours.c.dataset != name)).scalars().all()
         twins: dict[str, int] = {}
-        for other in sorted(others):
+        for other in sorted(candidates):
             same_key = (ours.c.dataset == name, theirs.c.dataset == other, theirs.c.key == ours.c.key)
             number = connection.execute(select(func.count()).where(*same_key)).scalar_one()
             if 2 * number >= total > 0:

@@ -25,8 +25,8 @@ def model_out(
     examples = (*results.best, *results.worst)
     arena.voting.records.read({example.item_id for example in examples}, {example.output_id for example in examples})
     standing = next((standing for standing in board.standings if standing.model == results.model), None)
-    notices = [Notice(code=one.code, values=one.values) for one in board.notices]
-    groups = never_met_groups(notices, [one.model for one in board.standings])
+    notices = [Notice(code=entry.code, values=entry.values) for entry in board.notices]
+    groups = never_met_groups(notices, [entry.model for entry in board.standings])
     of = next((number for number, group in enumerate(groups, 1) if results.model in group), None)
     return ModelOut.of(
         board,

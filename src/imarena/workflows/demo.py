@@ -59,8 +59,7 @@ def demo(
     keys = None if full else DEMO_KEYS
     with init_workspace(root, name="imarena demo") as workspace:
         items = _items(workspace, keys, progress)
-        modes = (Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX)
-        settings = EditSettings(modes=modes, concurrency=2, checks=True)
+        settings = EditSettings(modes=(Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX), concurrency=2, checks=True)
         edit_items(workspace, items, studio_editors(), settings, progress=progress)
         if ready is not None:
             ready(workspace)

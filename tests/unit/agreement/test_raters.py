@@ -45,6 +45,14 @@ def test_order_of_rows_and_names_of_raters_change_nothing(
         assert (second.n_units, second.n_raters, second.n_missing) == (first.n_units, first.n_raters, first.n_missing)
 
 
+def test_raters_of_one_task_are_not_missing_on_another() -> None:
+    rows = [(f"{task}{unit}", f"{task}-{rater}", 1.0) for task in "st" for unit in range(3) for rater in "xy"]
+    labels = {"task": [row[0][0] for row in rows]}
+    assert measure_agreement(columns(rows, **labels), rounds=0).groups[0].n_missing == 0
+    assert measure_agreement(columns(rows[1:], task=labels["task"][1:]), rounds=0).groups[0].n_missing == 1
+    assert measure_agreement(columns(rows), rounds=0).groups[0].n_missing == 12
+
+
 def test_models_and_tasks_tell_units_apart() -> None:
     rows = [("u", "x", 1.0), ("u", "y", 1.0), ("u", "x", 2.0), ("u", "y", 3.0)]
     labels = {"model": ["A", "A", "B", "B"]}

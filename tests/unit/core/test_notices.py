@@ -29,6 +29,7 @@ EXAMPLES = [
     Notice(code="intervals_from_model", values={"models": 1, "of": 5}),
     Notice(code="unnamed_units", values={"battles": 1, "cluster": "item"}),
     Notice(code="few_units", values={"units": 4, "cluster": "item"}),
+    Notice(code="interval_ends_at_rating", values={"models": 2, "cluster": "item"}),
     Notice(code="order_matters"),
     Notice(code="no_interval", values={"models": 3, "of": 3, "reason": "only one item"}),
     Notice(code="alpha_undefined", values={"group": "all ratings", "reason": "no variation"}),

@@ -15,6 +15,7 @@ from imarena.reports.comparison_page import ComparedItem, ComparisonFigures, bui
 from imarena.reports.gallery import ScoringJudge, gallery_section, spread_items
 from imarena.reports.page import GalleryItem, Page, PageImage, Section, latex, write_folder
 from imarena.reports.tables import Column, Table
+from imarena.reports.tables.markdown import escape_paragraph
 from imarena.reports.workspace_sections import issues_section, overview_section, report_lead
 from imarena.stats import compare_points
 
@@ -100,6 +101,12 @@ def test_an_overview_counts_failures_beside_what_was_made() -> None:
     made, judged = overview_section(outputs, judgments, {}, {"e": 6}).tables
     assert made.rows == (("e", 3, 1, 4, 0.75, 6, None, None),)
     assert judged.rows == (("j", 2, 1),)
+    assert overview_section({}, {}, {}, {}).text == ("No output was made or imported yet, and no judge was asked.",)
+
+
+def test_commands_are_code_in_markdown_and_names_are_not() -> None:
+    text = "Run `imarena rank --by task` or `--missing loss` for a|b`c`*d*."
+    assert escape_paragraph(text) == "Run `imarena rank --by task` or `--missing loss` for a\\|b\\`c\\`\\*d\\*."
 
 
 def test_issues_are_listed_only_where_somebody_marked_one() -> None:

@@ -120,7 +120,8 @@ def test_a_report_of_votes_without_tasks_does_not_repeat_itself(imarena: Imarena
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "## Judges against people\n" in text
     assert "## Judges against people, by" not in text
-    assert text.count("Verdicts of people and of clear") == 2  # as `align` prints it, and as table 5 of GenArena
+    assert text.count("**Verdicts of people and of clear") == 1, "as `align` prints it"
+    assert "Table 5: see the section “Judges against people”: its table “Verdicts of people and of clear" in text
     assert "Verdicts of people and of mute" not in text
     assert "(none)" not in text
     assert text.count("the judge does not score both sides") == 1

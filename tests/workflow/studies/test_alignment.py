@@ -339,6 +339,11 @@ def test_a_test_on_common_outputs_says_so() -> None:
     )
 
 
+def test_judges_without_data_for_the_same_reason_share_a_sentence() -> None:
+    lines = (line_of("full", 0.5, low=0.3), line_of("next", 0.4, low=0.2), line_of("flat", None), line_of("mute", None))
+    assert conclude_scores(*lines).endswith("Not enough data on flat and mute: the judge's scores are constant.")
+
+
 @pytest.mark.parametrize(("left", "said"), [
     (68, "No judge is better than always answering 'left' (68% of the votes): the highest agreement is 47% (q; 95% "),
     (45, "q agrees best with people (47% of the votes, 95% interval 38% to 57%, 100 votes); the next is p (40%, "),

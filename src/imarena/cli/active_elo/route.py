@@ -217,9 +217,9 @@ def sheet(
     from imarena.workflows.active_elo import write_sheet
 
     with session_workspace(context) as workspace:
-        written = write_sheet(workspace, name, out, _names(raters))
-    message = f"{counted(written.assignments, 'assignment')}: {written.file}"
-    emit(context, asdict(written), message)
+        result = write_sheet(workspace, name, out, _names(raters))
+    message = f"{counted(result.assignments, 'assignment')}: {result.file}"
+    emit(context, asdict(result), message)
 
 
 @app.command()
@@ -270,11 +270,11 @@ def rank_again(
     from imarena.ranking import Options, with_settings
     from imarena.workflows.boards import SETTINGS, rerank
 
-    chosen = SETTINGS if settings == "all" else _names(settings)
+    names = SETTINGS if settings == "all" else _names(settings)
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     with session_workspace(context) as workspace:
         reranked = rerank(
-            workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
+            workspace, judge, settings=names, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=options, paper_compat=paper_compat, skip_missing=settings == "all",
         )  # fmt: skip
     boards, left_out = reranked.boards, list(reranked.left_out)

@@ -252,13 +252,13 @@ def _print(
     from imarena.workflows.boards import rank_tables_of
 
     writers = (None, to_latex, to_markdown)
-    chosen = [writer for writer, enabled in zip(writers, forms, strict=True) if enabled]
-    if len(chosen) > 1 or (chosen and session(context).json):
+    formats = [writer for writer, enabled in zip(writers, forms, strict=True) if enabled]
+    if len(formats) > 1 or (formats and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     boards, compared = ranked.boards, ranked.compared
-    tables = rank_tables_of(boards, compared, power=power, whole=bool(chosen))
-    if chosen:
-        write = chosen[0]
+    tables = rank_tables_of(boards, compared, power=power, whole=bool(formats))
+    if formats:
+        write = formats[0]
         typer.echo(
             to_csv(board_data(boards)) if write is None else "\n".join(map(write, tables)),
             nl=False,

@@ -144,9 +144,9 @@ def rescore(
     }  # fmt: skip
     with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
-        chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
+        wired = wire_mind(workspace.settings, arguments, max_cost_usd)
         settings = curation_settings(workspace, options)
-        report = score_again(workspace, dataset, to, chosen.mind, settings, opened=chosen.opened)
+        report = score_again(workspace, dataset, to, wired.mind, settings, opened=wired.opened)
     _finish(context, report)
 
 
@@ -168,9 +168,9 @@ def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _C
     name, urls, model = work.endpoint
     with session_workspace(context) as workspace, progress_bars("curate") as progress:
         settings = curation_settings(workspace, work.given)
-        chosen = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
+        wired = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
         sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
-        setup = CurationSetup(work.dataset, sources.sources, chosen.mind, settings, opened=chosen.opened)
+        setup = CurationSetup(work.dataset, sources.sources, wired.mind, settings, opened=wired.opened)
         report = curate(workspace, requests, setup, progress=progress)
     _finish(context, report, sources.skipped)
 

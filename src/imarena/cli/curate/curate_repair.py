@@ -74,8 +74,8 @@ def repair_items(
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
-        chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
-        result = desk.repair(item, change, chosen.mind, chosen.opened)
+        wired = wire_mind(workspace.settings, EndpointArguments(endpoint))
+        result = desk.repair(item, change, wired.mind, wired.opened)
 
     def show(console: Console) -> None:
         if not result.item:

@@ -60,12 +60,12 @@ def release(
 
 
 def _show_release(console: Console, report: "ReleaseReport", command_line: str) -> None:
-    for each in report.decisions:
-        if each.decision != "accept":
-            why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
-            console.print(f"{each.key}: {_decision_text(each, report.verifiers)}{why}")
-        elif each.replaced:
-            console.print(f"{each.key}: accept, repaired from {each.replaced[0]}")
+    for item in report.decisions:
+        if item.decision != "accept":
+            why = f" (not met: {', '.join(item.failed)})" if item.failed else ""
+            console.print(f"{item.key}: {_decision_text(item, report.verifiers)}{why}")
+        elif item.replaced:
+            console.print(f"{item.key}: accept, repaired from {item.replaced[0]}")
     counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
     if report.agreement is not None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.")
@@ -144,10 +144,10 @@ def instructions(
     from imarena.workflows.wiring import EndpointArguments
 
     with session_workspace(context) as workspace:
-        chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
+        wired = wire_mind(workspace.settings, EndpointArguments(endpoint))
         report = help_instructions(
-            workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=chosen.chat,
-            opened=chosen.opened,
+            workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=wired.chat,
+            opened=wired.opened,
         )  # fmt: skip
     rows = write_variants(report, output) if output else 0
 

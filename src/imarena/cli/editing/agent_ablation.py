@@ -38,10 +38,10 @@ def command(
         if studio:
             add_studio(workspace, tuple(items or ()) or None)
         settings = EditSettings(seed=seed)
-        chosen, _ = items_in_modes(choose_items(workspace, tasks=tasks, keys=items), settings.modes, limit)
+        chosen_items, _ = items_in_modes(choose_items(workspace, tasks=tasks, keys=items), settings.modes, limit)
         options: dict[str, Any] = dict(parse_option_values(parse_pairs(option)))
         ablation = ablate_agent(
-            workspace, editor, chosen, driver=driver, judge=judge, options=options, settings=settings,
+            workspace, editor, chosen_items, driver=driver, judge=judge, options=options, settings=settings,
             accept_cost=yes, progress=tell,
         )  # fmt: skip
     rows = tuple(

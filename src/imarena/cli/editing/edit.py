@@ -141,14 +141,14 @@ def command(
 
 
 def _modes(names: list[str] | None) -> tuple[Mode, ...]:
-    chosen: list[Mode] = []
+    modes: list[Mode] = []
     for name in names or ["single"]:
         if name == "all":
             return tuple(_MODES.values())
         if name not in _MODES:
             raise unknown_name("There is no mode called", name, (*_MODES, "all"))
-        chosen.append(_MODES[name])
-    return tuple(dict.fromkeys(chosen))
+        modes.append(_MODES[name])
+    return tuple(dict.fromkeys(modes))
 
 
 def _connector(name: str) -> "Connector":

@@ -51,11 +51,11 @@ def command(
             complete=complete,
             baselines=baseline or (),
         )
-    written = write_edival_report(report, out) if out is not None else []
+    paths = write_edival_report(report, out) if out is not None else []
 
     def show(console: Console) -> None:
         print_tables(console, report.tables, markdown=markdown, latex=latex)
-        if written:
-            console.print(f"{len(written)} files in {out}")
+        if paths:
+            console.print(f"{len(paths)} files in {out}")
 
-    emit(context, {**report.to_json(), "files": [str(path) for path in written]}, show)
+    emit(context, {**report.to_json(), "files": [str(path) for path in paths]}, show)

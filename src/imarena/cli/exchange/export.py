@@ -37,22 +37,22 @@ def command(
     from imarena.workflows.exchange import export_records
 
     if format_name not in WRITERS:
-        known = f"Formats: {', '.join(WRITERS)}, {SCORES}."
+        names = f"Formats: {', '.join(WRITERS)}, {SCORES}."
         if format_name.lower() in _SPREADSHEETS:
-            known += (
+            names += (
                 f" CSV files: `export table DIR` (items, outputs, votes) or `export {SCORES} FILE.csv` (judgments)."
             )
-        hint = suggestion(format_name, [*WRITERS, SCORES], known)
+        hint = suggestion(format_name, [*WRITERS, SCORES], names)
         raise UnknownName(f"There is no export format called '{format_name}'.", hint=hint)
     write = WRITERS.get(format_name)
     with session_workspace(context) as workspace, progress_bars("export") as tell:
         skips = export_records(workspace, write, directory, options=parse_pairs(option), progress=tell)
-    lacking = [skip for skip in skips if not skip.by_format]
+    lost = [skip for skip in skips if not skip.by_format]
     beyond = [skip for skip in skips if skip.by_format]
     document = {
         "format": format_name,
         "directory": str(directory),
-        "skipped": [{"file": s.file, "row": s.row, "reason": s.reason} for s in lacking],
+        "skipped": [{"file": s.file, "row": s.row, "reason": s.reason} for s in lost],
         "not_in_format": [{"file": s.file, "reason": s.reason} for s in beyond],
     }
 
@@ -60,10 +60,10 @@ def command(
         console.print(f"Wrote {directory}.")
         for skip in beyond:
             console.print(str(skip))
-        print_causes(console, skip_causes(lacking))
+        print_causes(console, skip_causes(lost))
 
     emit(context, document, show)
-    if lacking:
+    if lost:
         raise typer.Exit(Exit.PARTIAL)
 
 
@@ -73,13 +73,13 @@ def _export_scores(context: typer.Context, target: Path, options: dict[str, str]
     if options:
         raise UserError(f"`export {SCORES}` takes no option '{next(iter(options))}'.", hint="It has --all.")
     with session_workspace(context) as workspace:
-        written = export_scores(workspace, target, everything=everything)
+        result = export_scores(workspace, target, everything=everything)
 
     def show(console: Console) -> None:
-        rows = ", ".join(counted(number, kind) for kind, number in sorted(written.rows.items())) or "no rows"
-        console.print(f"Wrote {written.file}: {rows}.", soft_wrap=True)
-        for reason, number in sorted(written.not_counted.items()):
+        rows = ", ".join(counted(number, kind) for kind, number in sorted(result.rows.items())) or "no rows"
+        console.print(f"Wrote {result.file}: {rows}.", soft_wrap=True)
+        for reason, number in sorted(result.not_counted.items()):
             state = "does not count" if everything else "left out"
             console.print(f"{state}: {counted(number, 'row')} ({reason})")
 
-    emit(context, written.to_json(), show)
+    emit(context, result.to_json(), show)

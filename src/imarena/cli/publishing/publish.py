@@ -62,13 +62,13 @@ def command(
 def _show(console: Console, report: "PublishReport") -> None:
     rows = ", ".join(counted(number, kind) for kind, number in report.counts.items())
     console.print(f"Wrote {report.directory}: {rows}, {counted(report.images, 'image')}.")
-    for what, reasons in (
+    for noun, reasons in (
         ("image", report.images_left_out),
         ("vote", report.votes_left_out),
         ("judgment", report.judgments_left_out),
     ):
         for reason, number in sorted(reasons.items()):
-            console.print(f"left out: {counted(number, what)} ({reason})")
+            console.print(f"left out: {counted(number, noun)} ({reason})")
     if report.images_stripped:
         console.print(
             f"metadata removed: {counted(report.images_stripped, 'image')}; changed_images.csv lists both hashes"

@@ -43,7 +43,7 @@ def command(
         report = choose_candidates(table, out, options, progress)
 
     def show(console: Console) -> None:
-        rows = tuple((each.task, each.rows, each.chosen, each.radius) for each in report.tasks)
+        rows = tuple((task.task, task.rows, task.chosen, task.radius) for task in report.tasks)
         head = (Column("task"), Column("rows", ","), Column("chosen", ","), Column("largest distance left", ".3f"))
         print_tables(console, [Table(head, rows)])
         for reason in report.skipped[:ROWS_SHOWN]:

@@ -73,8 +73,8 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
         columns = (Column("judge"), Column("less"), Column("data set"), Column("dimension"), Column("difference"),
                    Column("95% interval"))  # fmt: skip
         rows_of = tuple(
-            (each.judge, each.against, each.dataset, each.dimension, _share(each.figure), _ends(each.figure))
-            for each in result.differences
+            (row.judge, row.against, row.dataset, row.dimension, _share(row.figure), _ends(row.figure))
+            for row in result.differences
         )
         tables.append(Table(columns, rows_of, "Differences of strict accuracy"))
     return tables
@@ -88,11 +88,11 @@ def _scheme_table(result: "MetaEvaluation") -> "Table":
             "95% interval")  # fmt: skip
     rows = tuple(
         (
-            each.dataset, each.dimension, each.model, _kind(each.pairwise.judge, each.model),
-            _share(each.pairwise.strict), _kind(each.pointwise.judge, each.model), _share(each.pointwise.strict),
-            _share(each.difference), _ends(each.difference),
+            row.dataset, row.dimension, row.model, _kind(row.pairwise.judge, row.model),
+            _share(row.pairwise.strict), _kind(row.pointwise.judge, row.model), _share(row.pointwise.strict),
+            _share(row.difference), _ends(row.difference),
         )
-        for each in result.schemes
+        for row in result.schemes
     )  # fmt: skip
     return Table(tuple(Column(name) for name in head), rows, "Pairwise less pointwise, same model and pairs")
 

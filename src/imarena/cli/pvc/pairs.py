@@ -97,9 +97,9 @@ def _show(console: Console, report: "PairReport") -> None:
         head = (Column("gave no pair"), Column("items or outputs", ","))
         print_tables(console, [Table(head, tuple(sorted(pairs.skipped.items())))])
     lines = [
-        (task, region, each.tiers.elite, each.tiers.failure, each.origin)
+        (task, region, choice.tiers.elite, choice.tiers.failure, choice.origin)
         for task, of_task in pairs.thresholds.items()
-        for region, each in of_task.items()
+        for region, choice in of_task.items()
     ]
     if lines:
         columns = (Column("task"), Column("region"), Column("elite", ".2f"), Column("failure", ".2f"), Column("from"))

@@ -152,11 +152,11 @@ def run_judging(
 
 
 def run_document(
-    chosen: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
+    options: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
 ) -> dict[str, Any]:
     """Return the plan and the results, for ``--json``."""
     return {
-        "dry_run": chosen.dry_run,
+        "dry_run": options.dry_run,
         "estimates": [estimate.to_json() for estimate in estimates],
         "reports": [report.to_json() for report in reports],
     }
@@ -184,16 +184,16 @@ def list_judges(context: typer.Context) -> None:
     emit(context, judges, lambda console: show_names(console, judges))
 
 
-def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
+def confirm_estimate(context: typer.Context, options: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
     """Print the estimate on stderr and, if it may cost money, ask for confirmation. False: do not run."""
     console = stderr()
     for estimate in estimates:
         show_estimate(console, estimate)
-    if chosen.dry_run:
+    if options.dry_run:
         return False
     if (
         not any(estimate.spends for estimate in estimates)
-        or chosen.yes
+        or options.yes
         or session(context).json
         or not sys.stdin.isatty()
     ):

@@ -39,18 +39,18 @@ def command(
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
-    chosen = judging_options.ChosenOptions(
+    options = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     with session_workspace(context) as workspace:
-        wired = wire_lister(workspace.settings, chosen.endpoint_arguments(), chosen.budget())
+        wired = wire_lister(workspace.settings, options.endpoint_arguments(), options.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
-        if judging_options.confirm_estimate(context, chosen, [job.estimate]):
+        if judging_options.confirm_estimate(context, options, [job.estimate]):
             with judging_options.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
         lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
-    document = judging_options.run_document(chosen, [job.estimate], reports) | {
+    document = judging_options.run_document(options, [job.estimate], reports) | {
         "lists": [asdict(item_list) for item_list in lists]
     }
     judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))

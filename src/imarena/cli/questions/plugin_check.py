@@ -46,7 +46,7 @@ def finish_check(context: typer.Context, check: "PluginCheck") -> None:
 
 def _show(console: Console, check: "PluginCheck") -> None:
     identity = f"{check.name}, version {check.version}" if check.name else check.path
-    does = f": {', '.join(_DOES[each] for each in check.does)}" if check.does else ""
+    does = f": {', '.join(_DOES[action] for action in check.does)}" if check.does else ""
     console.print(f"{identity}{does}")
     for answer in check.answers:
         console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)")

@@ -43,10 +43,10 @@ def command(
     from imarena.workflows.questions import score_outputs, settings_at
     from imarena.workflows.wiring import wire_judge
 
-    chosen = judging_options.ChosenOptions(
+    options = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, None, max_cost_usd, option, True, False
     )
-    wired = wire_judge(settings_at(session(context).workspace), judge, chosen.endpoint_arguments(), chosen.budget())
+    wired = wire_judge(settings_at(session(context).workspace), judge, options.endpoint_arguments(), options.budget())
     scores = score_outputs(wired, source, output, instruction)
     document = {"judge": wired.judge.name, "instruction": instruction, "outputs": [asdict(score) for score in scores]}
 

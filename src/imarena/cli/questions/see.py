@@ -36,19 +36,19 @@ def command(
     if boxes is not None and boxes.exists() and not boxes.is_dir():
         raise UserError(f"{boxes} is not a folder.", hint="Name a folder, which is made where it is missing.")
     findings: list[SeenPicture] = []
-    written: list[str] = []
+    paths: list[str] = []
     for picture in pictures:
         findings.append(see(picture, tool or ()))
-        written.append("" if boxes is None else _write_boxes(boxes, picture, findings[-1], set(written)))
+        paths.append("" if boxes is None else _write_boxes(boxes, picture, findings[-1], set(paths)))
     documents = [
         {**finding.to_json(), **({"boxes": file or None} if boxes is not None else {})}
-        for finding, file in zip(findings, written, strict=True)
+        for finding, file in zip(findings, paths, strict=True)
     ]
 
     def show(console: Console) -> None:
         for finding in findings:
             _show(console, finding)
-        if any(written):
+        if any(paths):
             console.print(f"boxes: {boxes}")
 
     emit(context, {"pictures": documents}, show)

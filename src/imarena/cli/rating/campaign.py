@@ -197,8 +197,8 @@ def status(
     from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign
 
     with session_workspace(context) as workspace:
-        chosen = [get_campaign(workspace, campaign)] if campaign else [row[1] for row in all_campaigns(workspace)]
-        reports = [campaign_status(workspace, record) for record in chosen]
+        records = [get_campaign(workspace, campaign)] if campaign else [row[1] for row in all_campaigns(workspace)]
+        reports = [campaign_status(workspace, record) for record in records]
 
     def show(console: Any) -> None:
         if not reports:
@@ -286,8 +286,7 @@ def list_command(context: typer.Context) -> None:
             return
         numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
         rows = tuple(
-            (each["name"], each["kind"], _state(each), each["votes"], each["slots"], each["raters"])
-            for each in campaigns
+            (row["name"], row["kind"], _state(row), row["votes"], row["slots"], row["raters"]) for row in campaigns
         )
         print_tables(console, [Table(columns(Column("campaign", wrap=True), "kind", "state", *numbers), rows)])
 

@@ -182,11 +182,11 @@ def known(
             else known_tasks_from_votes(workspace, kind, (), least_votes, least_share)
         )
     problems = sentences(known_tasks.notices)
-    chosen = known_tasks.tasks[:most]
+    tasks = known_tasks.tasks[:most]
     if to is not None:
-        if not chosen:
+        if not tasks:
             fail("No task has a known answer: nothing was written.", hint="; ".join(problems) or _NO_ANSWERS)
-        to.write_text(json.dumps(_settings(chosen, use), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        to.write_text(json.dumps(_settings(tasks, use), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     document: dict[str, Any] = {
         "file": None if to is None else str(to),
         "tasks": [task.known.model_dump(mode="json", exclude_defaults=True) for task in known_tasks.tasks],
@@ -205,7 +205,7 @@ def known(
         if not known_tasks.tasks:
             console.print("No task has a known answer.")
         if to is not None:
-            console.print(f"Wrote {counted(len(chosen), 'task')} to {to}. Next:")
+            console.print(f"Wrote {counted(len(tasks), 'task')} to {to}. Next:")
             console.print(
                 f"  imarena campaign create NAME --kind {kind} --settings {to} --gold-rate 0.1", soft_wrap=True
             )

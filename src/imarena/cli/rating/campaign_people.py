@@ -26,8 +26,8 @@ def links(
     from imarena.workflows.rating import get_campaign, list_links
 
     with session_workspace(context) as workspace:
-        chosen = get_campaign(workspace, campaign).campaign_id if campaign else None
-        invitations = list_links(workspace, campaign_id=chosen, limit=1000).invitations
+        campaign_id = get_campaign(workspace, campaign).campaign_id if campaign else None
+        invitations = list_links(workspace, campaign_id=campaign_id, limit=1000).invitations
     names = (
         "invitation_id", "campaign_id", "role", "name", "created_at", "expires_at", "revoked", "max_people", "people",
         "rater_id", "one_use", "used",

@@ -73,7 +73,7 @@ def command(
     documents = [agreement.to_json() for agreement in agreements]
     people = rater_labels(root) if from_file is None else {}
     tables = [table for agreement in agreements for table in agreement_tables(agreement)]
-    named = [table for agreement in agreements for table in agreement_tables(agreement, people)]
+    named_tables = [table for agreement in agreements for table in agreement_tables(agreement, people)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
@@ -81,8 +81,8 @@ def command(
         notices = [notice for agreement in agreements for notice in agreement.notices]
         for warning in sentences(with_rater_names(notices, people)):
             warn(warning)
-    shown = tables if markdown or latex else named  # tables for a paper have no names of people
-    emit(context, document, lambda console: print_tables(console, shown, markdown=markdown, latex=latex))
+    printed = tables if markdown or latex else named_tables  # tables for a paper have no names of people
+    emit(context, document, lambda console: print_tables(console, printed, markdown=markdown, latex=latex))
     if any(is_partial(part) for part in documents):
         raise typer.Exit(Exit.PARTIAL)
 

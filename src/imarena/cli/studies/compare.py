@@ -89,7 +89,7 @@ def command(
     studies.check_level(level)
     rules = studies.read_comparison_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(rules))
-    chosen = judging_options.ChosenOptions(
+    options = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     table = studies.ComparedItems(items, ",".join(columns or ()))
@@ -103,12 +103,12 @@ def command(
             sides,
             table,
             judge,
-            chosen.endpoint_arguments(),
-            chosen.budget(),
+            options.endpoint_arguments(),
+            options.budget(),
             orders=parse_orders(orders),
             repeats=repeats,
         )
-        if not judging_options.confirm_estimate(context, chosen, [job.estimate]):
+        if not judging_options.confirm_estimate(context, options, [job.estimate]):
             emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
         with judging_options.progress_display() as watch:

@@ -55,11 +55,11 @@ def command(
 
     if latex and probe:
         raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
-    chosen = judging_options.ChosenOptions(
+    options = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run, executor
     )
     if probe:
-        _probe(context, judge or ["builtin"], chosen, probe, battles=battles)
+        _probe(context, judge or ["builtin"], options, probe, battles=battles)
         return
     with session_workspace(context) as workspace:
         judges, together = judge_health_report(workspace, judge)
@@ -89,7 +89,7 @@ def command(
 
 
 def _probe(
-    context: typer.Context, names: list[str], chosen: judging_options.ChosenOptions, number: int, *, battles: bool
+    context: typer.Context, names: list[str], options: judging_options.ChosenOptions, number: int, *, battles: bool
 ) -> None:
     """Ask about outputs with texts drawn on them, and show the judges' health with the answers."""
     from imarena.workflows.studies import judge_probes, plan_probes, run_probes
@@ -97,15 +97,15 @@ def _probe(
     reports: list[JudgeReport] = []
     judges: list[JudgeHealth] = []
     with session_workspace(context) as workspace:
-        jobs = plan_probes(workspace, names, chosen.endpoint_arguments(), chosen.budget(), number, battles=battles)
+        jobs = plan_probes(workspace, names, options.endpoint_arguments(), options.budget(), number, battles=battles)
         estimates = [job.estimate for job in jobs]
-        if judging_options.confirm_estimate(context, chosen, estimates):
+        if judging_options.confirm_estimate(context, options, estimates):
             with judging_options.progress_display() as watch:
                 reports = run_probes(workspace, jobs, watch=watch)
             judges = [judge_probes(workspace, job.wired.judge) for job in jobs]
     document: dict[str, Any] = {
         "judges": [health.to_json() for health in judges],
-        "dry_run": chosen.dry_run,
+        "dry_run": options.dry_run,
         "estimates": [estimate.to_json() for estimate in estimates],
         "reports": [report.to_json() for report in reports],
     }
@@ -114,7 +114,7 @@ def _probe(
         for health in judges:
             _show(console, health)
 
-    judging_options.finish_run(context, document, reports, chosen.dry_run, more=show)
+    judging_options.finish_run(context, document, reports, options.dry_run, more=show)
 
 
 def _show(console: Console, health: "JudgeHealth") -> None:

@@ -20,7 +20,7 @@ def list_command(context: typer.Context) -> None:
 
     with session_workspace(context) as workspace:
         datasets = list_datasets(workspace)
-    document = {"datasets": [asdict(dataset) for dataset in datasets]}
+    document = {"datasets": [asdict(row) for row in datasets]}
     if not datasets:
         emit(context, document, f"There are no items. Import some: {program(context)} import FORMAT PATH")
         return
@@ -28,7 +28,7 @@ def list_command(context: typer.Context) -> None:
         Column("data set", wrap=True), Column("items", ","), Column("outputs", ","), Column("judgments", ","),
         Column("votes", ","),
     )  # fmt: skip
-    rows = tuple((each.name, each.items, each.outputs, each.judgments, each.votes) for each in datasets)
+    rows = tuple((row.name, row.items, row.outputs, row.judgments, row.votes) for row in datasets)
     emit(context, document, lambda console: print_tables(console, [Table(head, rows)]))
 
 
@@ -48,6 +48,6 @@ def remove_command(
     with session_workspace(context) as workspace:
         dataset = remove_dataset(workspace, name, remove=yes)
     document = {"removed": yes, "dataset": dataset.name, "items": dataset.items, "outputs": dataset.outputs}
-    what = f"{counted(dataset.items, 'item')} and {counted(dataset.outputs, 'output')} of the data set '{name}'"
-    text = f"Removed {what}. Their images stay until you run: {program(context)} gc --yes"
-    emit(context, document, text if yes else f"Would remove {what} (--yes does it).")
+    content = f"{counted(dataset.items, 'item')} and {counted(dataset.outputs, 'output')} of the data set '{name}'"
+    text = f"Removed {content}. Their images stay until you run: {program(context)} gc --yes"
+    emit(context, document, text if yes else f"Would remove {content} (--yes does it).")

@@ -27,6 +27,6 @@ def command(
         "bytes": garbage.bytes,
     }
     verb = "Removed" if yes else "Would remove (--yes does it)"
-    what = f"{counted(len(garbage.blobs), 'image')}, {counted(garbage.leftovers, 'leftover')}"
-    text = f"{verb}: {what}, {garbage.bytes / 1e6:,.1f} MB."
+    content = f"{counted(len(garbage.blobs), 'image')}, {counted(garbage.leftovers, 'leftover')}"
+    text = f"{verb}: {content}, {garbage.bytes / 1e6:,.1f} MB."
     emit(context, document, text)

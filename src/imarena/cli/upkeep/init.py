@@ -36,5 +36,5 @@ def command(
             "database": workspace.database,
             "made": not existed,
         }
-    what = "There is a workspace in" if existed else "Created a workspace in"
-    emit(context, document, f"{what} {document['workspace']}.\n{NEXT.format(call=f'imarena -w {root}')}")
+    action = "There is a workspace in" if existed else "Created a workspace in"
+    emit(context, document, f"{action} {document['workspace']}.\n{NEXT.format(call=f'imarena -w {root}')}")

@@ -45,8 +45,8 @@ def _show_files(console: Console, files: list[Any]) -> None:
 
 
 def _show(console: Console, summary: WorkspaceStatus) -> None:
-    where = f"{summary.name}  {summary.root}  ({summary.database}, schema {summary.schema})"
-    console.print(where, style="bold", soft_wrap=True)
+    heading = f"{summary.name}  {summary.root}  ({summary.database}, schema {summary.schema})"
+    console.print(heading, style="bold", soft_wrap=True)
     print_tables(console, _tables(summary))
     if summary.words:
         flagged, scanned = summary.words["flagged"], summary.words["read"]

@@ -35,7 +35,7 @@ class HuggingFaceSource(WebSource):
         dataset_rows: dict[str, str],
         hub_url: str,
     ) -> None:
-        """`place`: the data set, its config and its split."""
+        """`dataset_rows`: the data set, its config and its split."""
         super().__init__(name, fetcher, base_url, token)
         self._dataset_rows = dataset_rows
         self._hub = hub_url.rstrip("/")

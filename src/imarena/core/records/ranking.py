@@ -86,10 +86,10 @@ class Ranking(Record):
 
     def units_of(self, model: str) -> int | None:
         """How many items, battles or raters were resampled in the group of this model; None if none were."""
-        units, each = self.settings.get("units"), self.details.get("group_units")
-        found = next((at for at, group in enumerate(self.groups) if model in group), 0)
-        chosen = each[found] if isinstance(each, list) and found < len(each) and units is not None else units
-        return chosen if isinstance(chosen, int) else None
+        units, split = self.settings.get("units"), self.details.get("group_units")
+        index = next((at for at, group in enumerate(self.groups) if model in group), 0)
+        number = split[index] if isinstance(split, list) and index < len(split) and units is not None else units
+        return number if isinstance(number, int) else None
 
     @cached_property
     def ranking_id(self) -> str:

@@ -1,7 +1,7 @@
 """From ratings and resampled ratings to a frozen `Ranking`, with comparisons of neighbours on the board."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,14 +13,14 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking, never_met_groups
 from imarena.ranking.battles import Battles, ModelTally
 from imarena.ranking.boards import pairs, stability
-from imarena.ranking.boards.intervals import find_intervals
+from imarena.ranking.boards.intervals import Intervals, find_intervals
 from imarena.ranking.boards.pairs import draw_leads, meeting_count, share_above
 from imarena.ranking.boards.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.ranking.likelihood.pair_counts import counts_by_pair, tally_models
 from imarena.ranking.likelihood.separation import LOST_ALL, ONE_SIDED, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW, group_units, narrow_group_notices
-from imarena.stats import battles_needed, elo_of, win_rate
+from imarena.stats import battles_needed, elo_of, units_to_differ, win_rate
 from imarena.tables import row_slices
 
 NAMES_SHOWN = 5
@@ -66,30 +66,13 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
     ends = intervals.rank_low, intervals.rank_high
-    rank_low, rank_high = ends if above is None else widened_ranks(ends, above, swept, groups)
-    order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
-    rank = stability.ranks(ratings, groups)
-    record: ModelTally = tally_models(battles)
-    standings = tuple(
-        Standing(
-            model=battles.models[i],
-            rating=float(ratings[i]),
-            low=intervals.low[i],
-            high=intervals.high[i],
-            rank=int(rank[i]),
-            rank_low=rank_low[i],
-            rank_high=rank_high[i],
-            battles=float(record.battles[i]),
-            wins=float(record.wins[i]),
-            losses=float(record.losses[i]),
-            ties=float(record.ties[i]),
-            coverage=None if coverage is None else float(coverage[i]),
-            note=intervals.notes[i],
-        )
-        for i in order
-    )
-    covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
     units = group_units(battles, groups, result.settings.get("cluster")) if len(groups) > 1 else []
+    ends = ends if above is None else widened_ranks(ends, above, swept, groups)
+    rank_low, rank_high = _open_ranks(ends, _too_few(groups, units, result.settings, options.level))
+    order = np.lexsort((np.array(battles.models), -np.round(ratings, 6), _group_of(groups, len(battles.models))))
+    ranks = zip(stability.ranks(ratings, groups).tolist(), rank_low, rank_high, strict=True)
+    standings = _standings(battles, ratings, intervals, [*ranks], coverage)
+    covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
     return Ranking(
         method=options.method,
         settings=result.settings,
@@ -102,7 +85,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             *narrow_group_notices(units, result.settings),
             *_coverage_notice(battles.models, coverage),
         ),
-        models=standings,
+        models=tuple(standings[i] for i in order),
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={
             **result.details,
@@ -111,6 +94,35 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             **({"group_units": list(units)} if units else {}),
         },
     )
+
+
+def _standings(
+    battles: Battles,
+    ratings: FloatArray,
+    intervals: Intervals,
+    ranks: Sequence[tuple[int, int | None, int | None]],
+    coverage: FloatArray | None,
+) -> list[Standing]:
+    """Each model's place, in the order of the battles' models; `ranks` are the rank and the ends of its interval."""
+    record: ModelTally = tally_models(battles)
+    return [
+        Standing(
+            model=model,
+            rating=float(ratings[i]),
+            low=intervals.low[i],
+            high=intervals.high[i],
+            rank=ranks[i][0],
+            rank_low=ranks[i][1],
+            rank_high=ranks[i][2],
+            battles=float(record.battles[i]),
+            wins=float(record.wins[i]),
+            losses=float(record.losses[i]),
+            ties=float(record.ties[i]),
+            coverage=None if coverage is None else float(coverage[i]),
+            note=intervals.notes[i],
+        )
+        for i, model in enumerate(battles.models)
+    ]
 
 
 def _groups(battles: Battles, result: Result) -> list[IntArray]:
@@ -125,6 +137,27 @@ def _group_of(groups: stability.Groups, models: int) -> IntArray:
     for number, group in enumerate(groups):
         of[group] = number
     return of
+
+
+def _too_few(groups: stability.Groups, units: Sequence[int], settings: JsonDict, level: float) -> list[IntArray]:
+    """The groups with so few items (battles, raters) that no difference can be significant."""
+    every = settings.get("units")
+    if not isinstance(every, int):
+        return []
+    numbers = units or [every]
+    return [group for group, number in zip(groups, numbers, strict=True) if number < units_to_differ(level)]
+
+
+def _open_ranks(
+    ends: tuple[list[int | None], list[int | None]], groups: Sequence[IntArray]
+) -> tuple[list[int | None], list[int | None]]:
+    """Ends of ranks in which every rank of these groups is possible."""
+    low, high = [*ends[0]], [*ends[1]]
+    for group in groups:
+        for model in group.tolist():
+            if low[model] is not None and high[model] is not None:
+                low[model], high[model] = 1, len(group)
+    return low, high
 
 
 def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:

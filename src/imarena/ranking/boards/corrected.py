@@ -13,11 +13,12 @@ from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import percentile_ends
+from imarena.ranking.islands import islands_of
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
 from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
-from imarena.ranking.likelihood.separation import islands_of, never_met_notices
+from imarena.ranking.likelihood.separation import never_met_notices
 from imarena.ranking.options import Options
 
 LEAST_DRAWS = 1000
@@ -69,15 +70,15 @@ def _islands(battles: Battles, judge: JudgeScale | None) -> IntArray:
 
 def _centred(theta: FloatArray, island: IntArray) -> FloatArray:
     """Strengths (R, m) minus the mean of each group."""
-    mean = np.stack([theta[:, island == one].mean(axis=1) for one in range(int(island.max()) + 1)], axis=1)
+    mean = np.stack([theta[:, island == number].mean(axis=1) for number in range(int(island.max()) + 1)], axis=1)
     return np.asarray(theta - mean[:, island])
 
 
 def _result(
-    posterior: Posterior, drawn: FloatArray, options: Options, how: str, island: IntArray, notices: list[Notice]
+    posterior: Posterior, strengths: FloatArray, options: Options, how: str, island: IntArray, notices: list[Notice]
 ) -> Result:
     ratings = options.centre + options.per_log * _centred(posterior.theta, island)[0]
-    draws = options.centre + options.per_log * _centred(drawn, island)
+    draws = options.centre + options.per_log * _centred(strengths, island)
     written = {"ties": "half a win each", "interval": "posterior", "judge_scores": how}
     unused = {"anchors", "cluster", "dimension_weight", "position"}
     unused |= {"rounds"} if options.rounds <= LEAST_DRAWS else set()

@@ -79,7 +79,10 @@ def find_intervals(
         rank_low=[None if rank_low is None or empty or not ranked[i] else int(rank_low[i]) for i in range(m)],
         rank_high=[None if rank_high is None or empty or not ranked[i] else int(rank_high[i]) for i in range(m)],
         notes=notes,
-        notices=_notices(int((flat & ~anchored).sum()), m, reason),
+        notices=(
+            *_notices(int((flat & ~anchored).sum()), m, reason),
+            *(_ends_at_rating(ratings, low, high, ~flat & np.array(bounded), settings) if ends is None else ()),
+        ),
         empty=empty,
     )
 
@@ -93,6 +96,16 @@ def present_ends(low: FloatArray, high: FloatArray) -> list[tuple[float | None, 
 
 def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
     return (Notice(code="no_interval", values={"models": flat, "of": of, "reason": reason}),) if flat else ()
+
+
+def _ends_at_rating(
+    ratings: FloatArray, low: FloatArray, high: FloatArray, has_interval: NDArray[np.bool_], settings: JsonDict
+) -> tuple[Notice, ...]:
+    """A notice about intervals that end at the rating: all resampled boards are on one side of it."""
+    close = 10.0**-stability.DECIMALS
+    at_end = int((has_interval & ((ratings - low < close) | (high - ratings < close))).sum())
+    values: JsonDict = {"models": at_end, "cluster": settings.get("cluster", "battle")}
+    return (Notice(code="interval_ends_at_rating", values=values),) if at_end else ()
 
 
 def _rank_ends(

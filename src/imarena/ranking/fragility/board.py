@@ -12,6 +12,7 @@ from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.fragility.removal import FittedRemovals
 from imarena.ranking.fragility.search import PassingSearch, Removal
+from imarena.ranking.islands import islands_of
 from imarena.ranking.options import Options
 
 UNITS = ("vote", "item", "rater")
@@ -125,16 +126,12 @@ def _check(battles: Battles, options: Options, top: int) -> None:
 
 def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
     """The models, best first, by group; only a weak prior orders models of groups that never met."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    cells, m = fits.cells, fits.cells.n_models
+    cells = fits.cells
     played = cells.counts.any(axis=1)
-    graph = coo_matrix((np.ones(int(played.sum())), (cells.left[played], cells.right[played])), shape=(m, m))
-    _, of = connected_components(graph, directed=False)
+    island = islands_of(cells.left[played], cells.right[played], cells.n_models)
     groups: dict[int, list[int]] = {}
     for model in np.argsort(-fits.base, kind="stable").tolist():
-        groups.setdefault(int(of[model]), []).append(model)
+        groups.setdefault(int(island[model]), []).append(model)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -161,8 +161,8 @@ def _place_blocks(
 ) -> tuple[FloatArray, FloatArray]:
     """Shift (B,) of every block and its covariance (B, B), from battles between blocks and the weak prior."""
     level = np.zeros(blocks.n)
-    for one in range(blocks.n_islands):
-        members = blocks.island == one
+    for number in range(blocks.n_islands):
+        members = blocks.island == number
         if blocks.fixed[blocks.of[members]].any():
             level[blocks.of[members]] = within[members & blocks.reference].mean()
     problem, block_place = placing_problem(cells, likelihood, blocks, within, beta=beta, aux=aux, level=level)

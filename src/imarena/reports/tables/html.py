@@ -4,10 +4,9 @@ import re
 from functools import cache
 from typing import Any
 
-from imarena.reports.tables.markdown import escape_markdown, escape_paragraph, to_markdown
+from imarena.reports.tables.markdown import CODE, escape_markdown, escape_paragraph, to_markdown
 from imarena.reports.tables.table import Table, printable
 
-_CODE = re.compile(r"`([^`]+)`")
 _AFTER_UNDERSCORE = re.compile(r"(?<=[^_]_)(?=[^_])")
 
 
@@ -32,7 +31,7 @@ def _prose(text: str) -> Any:
     """Escape text and show parts in backticks as code."""
     from markupsafe import Markup, escape
 
-    parts = _CODE.split(printable(text))  # every second part is between backticks
+    parts = CODE.split(printable(text))  # every second part is between backticks
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )

@@ -4,6 +4,8 @@ import re
 
 from imarena.reports.tables.table import Table, printable
 
+CODE = re.compile(r"`((?:imarena |--)[^`]*)`")
+"""Commands and options in a text. A name with backticks is no code."""
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|_(?![0-9A-Za-z])|(?<![0-9A-Za-z])_")
 """Underscores between letters have no meaning in Markdown, so most names are unchanged."""
 _LINE_START = re.compile(r"^(\s*)(?:([#+\-=])|(\d+)([.)]))")
@@ -28,10 +30,11 @@ def escape_markdown(text: str) -> str:
 
 
 def escape_paragraph(text: str) -> str:
-    """Escape text that starts a line, where `#`, `-` and `1.` also have a meaning."""
+    """Escape text that starts a line, where `#`, `-` and `1.` also have a meaning. Commands in backticks stay code."""
+    parts = CODE.split(printable(text))  # every second part is between backticks
     return _LINE_START.sub(
         lambda match: f"{match[1]}\\{match[2]}" if match[2] else f"{match[1]}{match[3]}\\{match[4]}",
-        escape_markdown(text),
+        "".join(f"`{part}`" if number % 2 else escape_markdown(part) for number, part in enumerate(parts)),
     )
 
 

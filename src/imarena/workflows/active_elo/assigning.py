@@ -151,17 +151,17 @@ def draw_batch(
             "There is no battle whose two images are here and differ.",
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
-    chosen: list[routing.Strategy] = [routing.limit_votes(request.votes_per_battle), routing.item_fairness]
+    strategies: list[routing.Strategy] = [routing.limit_votes(request.votes_per_battle), routing.item_fairness]
     if request.new_models:
         unknown = [name for name in request.new_models if name not in pool.models]
         if unknown:
             raise unknown_name("No model", unknown[0], pool.models)
-        chosen.append(routing.restrict_to_models([pool.models.index(name) for name in request.new_models]))
+        strategies.append(routing.restrict_to_models([pool.models.index(name) for name in request.new_models]))
     if request.policy == "information":
-        chosen.append(routing.ranking_information(top=request.stop_top))
+        strategies.append(routing.ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
         curve = curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
-        chosen.append(
+        strategies.append(
             routing.per_cost(
                 curve,
                 cost_vote=request.cost_vote,
@@ -170,9 +170,9 @@ def draw_batch(
             )
         )
     elif request.policy in ("two-gate", "quality", "ambiguity"):
-        chosen.append(routing.require_gates(_gates(arena, request)))
+        strategies.append(routing.require_gates(_gates(arena, request)))
     battles = -(-request.budget // request.votes_per_battle)
-    return routing.sample_battles(routing.combine_strategies(chosen, pool, belief), battles, pool, rng)
+    return routing.sample_battles(routing.combine_strategies(strategies, pool, belief), battles, pool, rng)
 
 
 def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
@@ -223,10 +223,10 @@ class _Maker:
         free = [name for name in self.request.raters if (name, item, pair) not in self.seen]
         if not free:
             return ""
-        chosen = min(free, key=lambda name: self.load[name])
-        self.load[chosen] += 1
-        self.seen.add((chosen, item, pair))
-        return chosen
+        rater = min(free, key=lambda name: self.load[name])
+        self.load[rater] += 1
+        self.seen.add((rater, item, pair))
+        return rater
 
     def _assignment(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
         pool = self.arena.pool
@@ -332,9 +332,11 @@ def _with_answers(campaign: Campaign, answers: list[JsonValue]) -> Campaign:
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
     """Reject assignments for raters who have left."""
     raters = [workspace.store.get(Rater, name) for name in names]
-    gone = [rater.rater_id for rater in raters if rater is not None and not rater.active]
-    if gone:
-        raise UserError(f"The rater '{gone[0]}' was withdrawn.", hint="Name others with --raters, or use another id.")
+    inactive = [rater.rater_id for rater in raters if rater is not None and not rater.active]
+    if inactive:
+        raise UserError(
+            f"The rater '{inactive[0]}' was withdrawn.", hint="Name others with --raters, or use another id."
+        )
 
 
 def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

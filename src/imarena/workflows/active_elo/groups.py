@@ -66,8 +66,8 @@ def group_boards(
 def _group(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: tuple[str, str]
 ) -> GroupBoards:
-    def of(whole: Arena) -> Arena:
-        return arena_of_items(whole, whole.labels[group[0]] == group[1])
+    def of(full: Arena) -> Arena:
+        return arena_of_items(full, full.labels[group[0]] == group[1])
 
     part = of(arena)
     alone = {name: of(other) for name, other in rewards.items()}

@@ -71,7 +71,7 @@ def compare_metrics(arenas: dict[str, Arena], board: Ranking) -> tuple[MetricAgr
             continue
         tests = _paired_tests(other, [[model for model in group[:TOP] if model in theirs] for group in board.groups])
         spearman, kendall = (
-            _mean([(getattr(each, figure), each.n) for each in against]) for figure in ("spearman", "kendall")
+            _mean([(getattr(line, figure), line.n) for line in against]) for figure in ("spearman", "kendall")
         )
         metrics.append(MetricAgreement(name, theirs, spearman, kendall, tests))
     return tuple(metrics)

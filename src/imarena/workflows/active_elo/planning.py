@@ -53,8 +53,8 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
         ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
-    chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    gold_ids = [ids[index] for index in sorted(chosen)]
+    positions = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
+    gold_ids = [ids[index] for index in sorted(positions)]
     settings: JsonDict = {"items": list(gold_ids), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
@@ -71,8 +71,7 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
     usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
     agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
-    families = arena.families[votes.item[usable]]
-    return np.abs(gap[usable]), agrees, families
+    return np.abs(gap[usable]), agrees, arena.families[votes.item[usable]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +106,8 @@ def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOpt
     arena = read_arena(workspace, judge, ratings=True)
     scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
     gap, agrees, families = calibration_pairs(arena)
-    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
-    for family in np.unique(families).tolist():
-        groups[family] = families == family
+    by_family = {family: families == family for family in np.unique(families).tolist()}
+    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool), **by_family}
     stored, skipped = [], {}
     for name, rows in groups.items():
         if name != ALL and (int(rows.sum()) < routing.LEAST_PAIRS or np.ptp(gap[rows]) == 0):
@@ -292,7 +290,7 @@ def plan_votes(
         belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
     )
     everything = routing.Gates(None, None)  # people alone: gates have no scores to check
-    chosen = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
+    limits = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
@@ -309,9 +307,9 @@ def plan_votes(
         top=tuple(arena.pool.models[index] for index in order[:top]),
         top_confidence=sure,
         stop=sure >= wish.confidence,
-        tau=chosen.tau,
-        delta=chosen.delta,
-        deferral=tuple(deferral_by_family(arena, chosen)),
+        tau=limits.tau,
+        delta=limits.delta,
+        deferral=tuple(deferral_by_family(arena, limits)),
     )
 
 
@@ -325,7 +323,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
     need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
-    each = [
+    lines = [
         ModelForecast(
             model=arena.pool.models[index],
             rating=float(ratings[index]),
@@ -336,7 +334,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
-    widest = each[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in each]))]
+    widest = lines[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in lines]))]
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
@@ -346,7 +344,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
         half_width_now=float(expected.now.max()),
         half_width_then=float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or routing.MOST),
         widest=widest.model,
-        by_model=tuple(each),
+        by_model=tuple(lines),
         battles=battles,
         votes_left=left,
         half_width_left=expected.widest(left) if left else float(expected.now.max()),

@@ -135,14 +135,14 @@ def active_report(
     arena = read_arena(workspace, judge)
     base_options = options or Options(matrices=False)
     scores = range_of(arena.judge, arena.pool.scores, base_options.active.score_range)
-    chosen = with_range(base_options, arena)
+    full_options = with_range(base_options, arena)
     other_arenas = _other_arenas(workspace, arena.judge)
     unknown = [name for name in rewards if name not in other_arenas]
     if unknown:
         raise unknown_name("No scores of a judge", unknown[0], other_arenas)
     alone = {name: other_arenas[name] for name in rewards}
     steps.next("boards side by side")
-    boards, missing = side_by_side(workspace, arena, alone, chosen)
+    boards, missing = side_by_side(workspace, arena, alone, full_options)
     main = boards.get("corrected") or boards.get("judge")
     if main is None:
         reason = missing.get("judge") or missing.get("corrected") or "too few scores"
@@ -155,12 +155,12 @@ def active_report(
     if not tables:
         missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
     steps.next("boards by group")
-    by_group = group_boards(workspace, arena, alone, chosen) if groups else {}
-    by_dimension = dimension_boards(workspace, arena, tables, chosen) if groups else {}
+    by_group = group_boards(workspace, arena, alone, full_options) if groups else {}
+    by_dimension = dimension_boards(workspace, arena, tables, full_options) if groups else {}
     metrics = compare_metrics({**other_arenas, **_measures(workspace, arena.judge)}, main)
     if not metrics:
         missing["metrics"] = "no other judge or metric scored these outputs"
-    trials = _trials(workspace, arena, other_arenas, tables, chosen, trial, gates, missing, steps)
+    trials = _trials(workspace, arena, other_arenas, tables, full_options, trial, gates, missing, steps)
     steps.next("done")
     best = [model for group in main.groups for model in group[:TOP]]
     return ActiveReport(

@@ -65,13 +65,13 @@ def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequenc
     with reading(workspace.store.engine) as connection:
         in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == record.campaign_id)
         unavailable.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
-    gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # their assignments are given to others
+    inactive_ids = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # their assignments are given to others
     waiting = [
         assignment
         for assignment in workspace.store.records(Assignment, campaign_id=record.campaign_id)
         if assignment.kind == "preference"
         and assignment.assignment_id not in unavailable
-        and assignment.rater_id not in gone
+        and assignment.rater_id not in inactive_ids
         and (not raters or assignment.rater_id in raters)
     ]
     if not waiting:

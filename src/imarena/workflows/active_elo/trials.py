@@ -53,8 +53,7 @@ def world_of_votes(
     pairs = arena.pool.left.size
     battle = item * pairs + votes.pair
     order = np.argsort(battle, kind="stable")
-    first = np.searchsorted(battle[order], battle[order])
-    layer = np.arange(battle.size) - first
+    layer = np.arange(battle.size) - np.searchsorted(battle[order], battle[order])
     table = np.full((int(layer.max()) + 1, rows.size * pairs), np.nan)
     table[layer, battle[order]] = votes.points[order]
     voted = np.isfinite(table)

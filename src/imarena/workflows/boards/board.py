@@ -74,29 +74,29 @@ class Boards:
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """Return the battles that match a query, their source, and notices about them."""
-        chosen = default_source.choose(self.view, query, default_source.AvailableSources(self.view, query.window))
-        every = self._read_battles(query, chosen)
-        battles, notices = self._select_dimension(every, query, chosen)
+        choice = default_source.choose(self.view, query, default_source.AvailableSources(self.view, query.window))
+        every = self._read_battles(query, choice)
+        battles, notices = self._select_dimension(every, query, choice)
         if query.filters:
             battles = battles.of_outputs(self.outputs_with(query.filters), both=False)
         if query.outputs is not None:
             places = self.view.entries.index_of
             codes = [places[output] for output in query.outputs if output in places]
             battles = battles.of_outputs(np.isin(np.arange(self.view.entries.seq.size), codes))
-        return GatheredBattles(battles, chosen, notices, tuple(every.dimension.used()))
+        return GatheredBattles(battles, choice, notices, tuple(every.dimension.used()))
 
-    def _read_battles(self, query: BoardQuery, chosen: default_source.ChosenSource) -> views.BattleColumns:
+    def _read_battles(self, query: BoardQuery, choice: default_source.ChosenSource) -> views.BattleColumns:
         """Return the battles of the chosen source between named editors, on all dimensions."""
         parts = []
-        if chosen.source in ("human", "all"):
+        if choice.source in ("human", "all"):
             voted = default_source.people_battles_for(self.view, query)
             voted.excluded.update(self._other_dimensions(query) if views.WHOLE in voted.dimension.used() else {})
             parts.append(voted)
-        if chosen.source in ("judge", "all"):
-            forms = self.forms(query, chosen)
+        if choice.source in ("judge", "all"):
+            forms = self.forms(query, choice)
             kinds: tuple[views.BattleKind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             judged = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
-            judged.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
+            judged.excluded.update(self.view.uncounted(self.view.forms.chosen(choice.judges, query.dimension)))
             parts.append(views.battles_between_named(judged, self.view.entries, query.editors))
         return views.joined_battles(parts)
 
@@ -109,12 +109,12 @@ class Boards:
         ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in dimensions if name != views.WHOLE)
 
-    def forms(self, query: BoardQuery, chosen: default_source.ChosenSource) -> list[Form]:
+    def forms(self, query: BoardQuery, choice: default_source.ChosenSource) -> list[Form]:
         """Return the counting forms of the chosen judges."""
-        return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
+        return self.view.forms.counting(choice.judges, query.dimension) if choice.judges else []
 
     def _select_dimension(
-        self, battles: views.BattleColumns, query: BoardQuery, chosen: default_source.ChosenSource
+        self, battles: views.BattleColumns, query: BoardQuery, choice: default_source.ChosenSource
     ) -> tuple[views.BattleColumns, tuple[Notice, ...]]:
         """Return the overall battles; those on a single dimension are counted as excluded.
 
@@ -126,12 +126,12 @@ class Boards:
             number += np.bincount(battles.dimension.of[rows], minlength=len(names))
         present = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
-            whole = query.dimension == views.WHOLE
-            return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
+            is_overall = query.dimension == views.WHOLE
+            return battles, () if is_overall else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
             pooled = len(present) > 1 and query.by != "dimension"
             return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(present)}),) if pooled else ()
-        only = present[0] if len(present) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
+        only = present[0] if len(present) == 1 and (choice.asked or choice.source == "human") else views.WHOLE
         excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
@@ -171,18 +171,18 @@ class Boards:
             return weighed
         self.check_editors(query.editors)
         gathered = self.gather(query)
-        battles, chosen = gathered.battles, gathered.chosen
-        check_scores(self.view, query, chosen)
+        battles, choice = gathered.battles, gathered.chosen
+        check_scores(self.view, query, choice)
         evidence = default_source.AvailableSources(self.view, query.window)
         if not len(battles):
             everything = replace(query, dimension=None, dimensions_together=True)
             about = gathered.dimensions if query.dimension is None else self.gather(everything).dimensions
-            raise nothing_to_rank(self.view, chosen, query, about)
+            raise nothing_to_rank(self.view, choice, query, about)
         notices = (
-            *findings.few_votes_notices(evidence, chosen),
-            *findings.one_sided_notices(self.view, chosen),
+            *findings.few_votes_notices(evidence, choice),
+            *findings.one_sided_notices(self.view, choice),
             *(
-                findings.coverage_notices(self.view, battles, self.delivery, chosen, evidence, query)
+                findings.coverage_notices(self.view, battles, self.delivery, choice, evidence, query)
                 if query.notes
                 else ()
             ),
@@ -190,7 +190,7 @@ class Boards:
             *findings.verdict_notices(self.view, battles, weighed=query.options.method in WEIGHED),
         )
         shared = _Shared(
-            query, chosen, notices, findings.other_sources(evidence, chosen), self._signature_data(query, chosen)
+            query, choice, notices, findings.other_sources(evidence, choice), self._signature_data(query, choice)
         )
         if query.by is None:
             return [self._rank(battles, shared, query.filters, {})]
@@ -223,14 +223,14 @@ class Boards:
         if query.by is not None and query.by not in arena.labels:
             arena = with_label(arena, self.view, query.by)
         rankings = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        chosen = default_source.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
-        return [Board(ranking, views.joined_battles([]), chosen) for ranking in rankings]
+        choice = default_source.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
+        return [Board(ranking, views.joined_battles([]), choice) for ranking in rankings]
 
-    def _signature_data(self, query: BoardQuery, chosen: default_source.ChosenSource) -> dict[str, str]:
+    def _signature_data(self, query: BoardQuery, choice: default_source.ChosenSource) -> dict[str, str]:
         """Return what a signature records about the source of the verdicts."""
-        data = {"source": describe_source(chosen), **default_source.judge_data(self.forms(query, chosen))}
+        data = {"source": describe_source(choice), **default_source.judge_data(self.forms(query, choice))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else views.WHOLE)
-        if chosen.source in ("human", "all"):
+        if choice.source in ("human", "all"):
             data["overall"] = views.read_ratings(self.view, query.window).rule
         data["kind"] = query.kind or ""
         data["editors"] = ", ".join(sorted(query.editors))
@@ -335,9 +335,9 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
     return Boards(views.View(workspace)).board(query)
 
 
-def describe_source(chosen: default_source.ChosenSource) -> str:
+def describe_source(choice: default_source.ChosenSource) -> str:
     """Describe in words whose verdicts a board uses."""
-    if chosen.source == "human" or not chosen.judges:
+    if choice.source == "human" or not choice.judges:
         return "people"
-    judges = f"judge {chosen.judges[0]}" if len(chosen.judges) == 1 else f"{len(chosen.judges)} judges"
-    return f"people, {judges}" if chosen.source == "all" else judges
+    judges = f"judge {choice.judges[0]}" if len(choice.judges) == 1 else f"{len(choice.judges)} judges"
+    return f"people, {judges}" if choice.source == "all" else judges

@@ -14,16 +14,16 @@ ALL = BoardQuery()
 _KINDS: tuple[tuple[BattleKind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
-def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
+def all_boards(boards: Boards, selection: BoardQuery = ALL) -> list[Board]:
     """Return one board for people and one per judge and kind of verdict: first overall, then for each dimension.
 
     Scores and comparisons by one judge are different evidence and get separate boards.
     """
     result = []
-    queries = list(board_queries(boards, chosen))
-    whole = all(query.dimension == WHOLE for _, query in queries)
+    queries = list(board_queries(boards, selection))
+    all_overall = all(query.dimension == WHOLE for _, query in queries)
     for title, query in queries:
-        command = rank_command(replace(query, dimension=None) if whole else query)
+        command = rank_command(replace(query, dimension=None) if all_overall else query)
         try:
             result.append(replace(boards.board(query), title=title, command=command))
         except UserError:  # fewer than two models, or no decisions: there is no such board
@@ -31,13 +31,13 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
     return result
 
 
-def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:
+def board_queries(boards: Boards, selection: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:
     """Yield the title and the query of every board; some have nothing to rank."""
-    boards.check_editors(chosen.editors)
-    judge = None if chosen.judge is None else judge_called(boards.view, chosen.judge)
+    boards.check_editors(selection.editors)
+    judge = None if selection.judge is None else judge_called(boards.view, selection.judge)
     for title, query in _queries(boards.view):
         if judge is None or query.judge == judge:
-            yield title, replace(query, editors=chosen.editors, samples=chosen.samples)
+            yield title, replace(query, editors=selection.editors, samples=selection.samples)
 
 
 def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
@@ -53,5 +53,5 @@ def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
             yield f"{_title(judge, dimension)}, {word}", query
 
 
-def _title(who: str, dimension: str) -> str:
-    return who if dimension == WHOLE else f"{who}, {dimension}"
+def _title(source: str, dimension: str) -> str:
+    return source if dimension == WHOLE else f"{source}, {dimension}"

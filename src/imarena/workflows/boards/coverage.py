@@ -140,14 +140,13 @@ def _pairs_only(tried: NDArray[np.bool_], dataset: NDArray[np.int64]) -> NDArray
     for row in tried:  # one by one: all at once would take most of a board's memory
         editors += row
         release_pages()
-    some = editors > 0
-    units = np.bincount(dataset[some], minlength=number)
+    units = np.bincount(dataset[editors > 0], minlength=number)
     pairs = np.bincount(dataset[editors == 2], minlength=number) == units
     ran, full = np.zeros(number, np.int64), np.zeros(number, bool)
     for row in tried:
-        mine = np.bincount(dataset[row], minlength=number)
-        ran += mine > 0
-        full |= (mine == units) & (units > 0)
+        own_units = np.bincount(dataset[row], minlength=number)
+        ran += own_units > 0
+        full |= (own_units == units) & (units > 0)
         release_pages()
     return np.asarray(pairs & (units > 0) & (ran > 2) & ~full)
 
@@ -181,8 +180,7 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
     tried, done = (_full_array(shape, np.int32, 0).reshape(-1) for _ in range(2))
     for slot, ok in sorted_parts(unit.size, slots):
         for number, tries in ((tried, slot), (done, slot[ok])):
-            distinct = np.unique(tries[tries >= 0])
-            np.add.at(number, distinct // samples, 1)
+            np.add.at(number, np.unique(tries[tries >= 0]) // samples, 1)
     return build_column(tried.size, np.float64, lambda rows: done[rows] / np.maximum(tried[rows], 1)).reshape(shape)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from imarena.core import IntArray, UserError
+from imarena.ranking import islands_of
 from imarena.storage import Form
 from imarena.tables import row_slices
 from imarena.workflows import views
@@ -185,17 +186,12 @@ def editors_beside(view: views.View, battles: views.BattleColumns) -> IntArray:
 
 def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: IntArray) -> Links:
     """Return how these battles connect these editors, if each needs at least `least` of them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     entries = view.entries
     left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
     number = len(entries.editor.names)
     fought = np.bincount(left, minlength=number) + np.bincount(right, minlength=number)
-    graph = coo_array((np.ones(left.size), (left, right)), shape=(number, number))
-    _, part = connected_components(graph, directed=False)
     enough = fought[editors] >= max(least, 1)
-    groups = np.unique(part[editors[enough]]).size + int((~enough).sum())
+    groups = np.unique(islands_of(left, right, number)[editors[enough]]).size + int((~enough).sum())
     return Links(int((fought[editors] > 0).sum()), groups)
 
 

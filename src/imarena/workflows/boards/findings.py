@@ -25,30 +25,30 @@ NEARLY_ALL = 0.95
 """Fraction of the outputs from which an editor counts as complete; if no editor reaches it, a sample was intended."""
 
 
-def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
+def few_votes_notices(evidence: AvailableSources, choice: ChosenSource) -> tuple[Notice, ...]:
     """Warn if nobody chose the source and there are very few votes."""
-    if chosen.source != "human" or chosen.asked or evidence.votes + evidence.ratings >= FEW_VOTES:
+    if choice.source != "human" or choice.asked or evidence.votes + evidence.ratings >= FEW_VOTES:
         return ()
     return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
 
 
-def one_sided_notices(view: View, chosen: ChosenSource) -> tuple[Notice, ...]:
+def one_sided_notices(view: View, choice: ChosenSource) -> tuple[Notice, ...]:
     """Report verdicts on a later turn that do not count, because one side was shown with the other side's source."""
-    judges, people = chosen.source in ("judge", "all"), chosen.source in ("human", "all")
-    judgments = view.uncounted(view.forms.counting(chosen.judges or None))[ONE_SIDE] if judges else 0
+    judges, people = choice.source in ("judge", "all"), choice.source in ("human", "all")
+    judgments = view.uncounted(view.forms.counting(choice.judges or None))[ONE_SIDE] if judges else 0
     votes = view.votes.excluded.get(Reason.ONE_SIDE.value, 0) if people else 0
     if not judgments and not votes:
         return ()
     return (Notice(code="one_sided_verdicts", values={"judgments": judgments, "votes": votes}),)
 
 
-def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | None:
+def other_sources(evidence: AvailableSources, choice: ChosenSource) -> Notice | None:
     """Report the verdicts of other sources, which this board leaves out."""
-    if chosen.source == "all":
+    if choice.source == "all":
         return None
-    votes = evidence.votes if chosen.source == "judge" else 0
-    ratings = evidence.ratings if chosen.source == "judge" and not votes else 0  # with votes, no board ranks by ratings
-    judges = {name: sum(n) for name, n in evidence.judges.items() if name not in chosen.judges}
+    votes = evidence.votes if choice.source == "judge" else 0
+    ratings = evidence.ratings if choice.source == "judge" and not votes else 0  # with votes, no board ranks by ratings
+    judges = {name: sum(n) for name, n in evidence.judges.items() if name not in choice.judges}
     if not votes and not ratings and not judges:
         return None
     return Notice(code="other_sources", values={"votes": votes, "ratings": ratings, "judges": judges})
@@ -103,7 +103,7 @@ def coverage_notices(
     view: View,
     battles: BattleColumns,
     delivery: OutputCoverage,
-    chosen: ChosenSource,
+    choice: ChosenSource,
     evidence: AvailableSources,
     query: BoardQuery,
 ) -> tuple[Notice, ...]:
@@ -111,11 +111,11 @@ def coverage_notices(
     ranked, kind = editors_on(view, battles), query.kind
     unwanted = {name for name in view.entries.editor.names if query.editors and name not in query.editors}
     return (
-        *_absent(view, ranked | unwanted, chosen, evidence, kind),
-        *([] if kind else _scored_only(view, battles, chosen, evidence)),
+        *_absent(view, ranked | unwanted, choice, evidence, kind),
+        *([] if kind else _scored_only(view, battles, choice, evidence)),
         *_no_outputs(view, ranked | unwanted),
         *_fewer_items(battles, delivery, ranked),
-        *(_not_judged(view, battles, delivery, ranked) if chosen.judges else ()),
+        *(_not_judged(view, battles, delivery, ranked) if choice.judges else ()),
     )
 
 
@@ -127,24 +127,24 @@ def editors_on(view: View, battles: BattleColumns) -> set[str]:
 
 
 def _absent(
-    view: View, ranked: Collection[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None
+    view: View, ranked: Collection[str], choice: ChosenSource, evidence: AvailableSources, kind: str | None
 ) -> Iterable[Notice]:
     entries = view.entries
     editors = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
     missing = [entries.editor.names[code] for code in editors if entries.editor.names[code] not in ranked]
     if not missing:
         return ()
-    people = chosen.source == "human"
+    people = choice.source == "human"
     command = (
         f"{_call(view.workspace.root)} campaign create NAME"
         if people
-        else _adding(view, missing, chosen, evidence, kind)
+        else _adding(view, missing, choice, evidence, kind)
     )
     return (Notice(code="absent_editors", values={"models": list(missing), "people": people, "command": command}),)
 
 
 def _scored_only(
-    view: View, battles: BattleColumns, chosen: ChosenSource, evidence: AvailableSources
+    view: View, battles: BattleColumns, choice: ChosenSource, evidence: AvailableSources
 ) -> Iterable[Notice]:
     if battles.n_by_scores in (0, battles.n_judged):
         return ()
@@ -152,13 +152,13 @@ def _scored_only(
     only = sorted(editors_on(view, battles) - editors_on(view, fought))
     if not only:
         return ()
-    command = _adding(view, only, chosen, evidence, "compared")
+    command = _adding(view, only, choice, evidence, "compared")
     return (Notice(code="scored_only", values={"models": list(only), "command": command}),)
 
 
-def _adding(view: View, missing: list[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None) -> str:
+def _adding(view: View, missing: list[str], choice: ChosenSource, evidence: AvailableSources, kind: str | None) -> str:
     judges = evidence.judges
-    judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
+    judge = choice.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
     judge_option = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
     if kind == "compared" or (kind is None and judges.get(judge, (0, 0))[0]):
         arguments = ["battle", *judge_option, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
@@ -196,17 +196,17 @@ def _not_judged(
 ) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    whole = battles.n_judged == len(battles)  # a vote is not a judgment
-    judged_battles = battles if whole else battles.where(battles.judged)
+    all_judged = battles.n_judged == len(battles)  # a vote is not a judgment
+    judged_battles = battles if all_judged else battles.where(battles.judged)
     seen = used_codes(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
-    mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
+    usable = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     editors = len(entries.editor.names)
     present = np.zeros((delivery.item.size, editors), bool)
-    for some in row_slices(mine.size):
-        present[delivery.unit[some][mine[some]], entries.editor.of[some][mine[some]]] = True
+    for part in row_slices(usable.size):
+        present[delivery.unit[part][usable[part]], entries.editor.of[part][usable[part]]] = True
     contested = present.sum(axis=1) > 1  # a single output cannot battle
-    rows = rows_where(mine.size, lambda some: mine[some] & contested[delivery.unit[some]])
+    rows = rows_where(usable.size, lambda part: usable[part] & contested[delivery.unit[part]])
     if not seen[rows].all():  # some may have judgments that are in no battle
         judgments = view.judgments(forms)
         ok = judgments.ok
@@ -214,17 +214,17 @@ def _not_judged(
     outputs = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), outputs.tolist(), strict=True)
-    less = _lacking({name: (part, whole) for name, part, whole in pairs})
+    less = _lacking({name: (part, total) for name, part, total in pairs})
     if not less:
         return ()
-    values: Any = {name: [whole - part, whole] for name, (part, whole) in less.items()}
+    values: Any = {name: [total - part, total] for name, (part, total) in less.items()}
     command = "battle" if any(form.pairwise for form in forms) else "judge"
     return (Notice(code="outputs_not_judged", values={"models": values, "command": command}),)
 
 
 def _lacking(counts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Return those with less than the others, lowest first; none if nobody is nearly complete."""
-    shares = {name: part / whole for name, (part, whole) in counts.items() if whole}
+    shares = {name: part / total for name, (part, total) in counts.items() if total}
     if not shares or max(shares.values()) < NEARLY_ALL:
         return {}
     less = sorted((share, name) for name, share in shares.items() if share < NEARLY_ALL)

@@ -16,16 +16,16 @@ from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
 
 
-def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: Sequence[str]) -> UserError:
+def nothing_to_rank(view: View, choice: ChosenSource, query: BoardQuery, about: Sequence[str]) -> UserError:
     """Return the error for a query without battles. `about`: the dimensions of the source's battles."""
     if about and WHOLE not in about and query.dimension is None:
         return UserError(
-            f"No verdict of source '{chosen.source}' is about the whole; there are some about {', '.join(about)}.",
+            f"No verdict of source '{choice.source}' is about the whole; there are some about {', '.join(about)}.",
             hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
         )
     if query.dimension is not None and about and query.dimension not in about:
         return UserError(
-            f"No verdict of source '{chosen.source}' is about '{query.dimension}'.",
+            f"No verdict of source '{choice.source}' is about '{query.dimension}'.",
             hint=suggestion(query.dimension, about),
         )
     if query.window.until and (first := _first_day(view)) > query.window.until:
@@ -36,7 +36,7 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
     if query.filters or query.window.since or query.window.until:
         return UserError("No battle fits these filters.", hint="Remove some of them.")
     if (
-        chosen.source == "human"
+        choice.source == "human"
         and query.dimension is None
         and (rated := read_ratings(view, query.window).criterion.names)
     ):
@@ -46,13 +46,13 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             f'[board] overall = "{RULES[1]}" or "{RULES[0]}".',
         )
     lacking = (
-        _without_answers(view, chosen) or _without_items(view) or _without_names(view) or _too_few_editors(view, chosen)
+        _without_answers(view, choice) or _without_items(view) or _without_names(view) or _too_few_editors(view, choice)
     )
     if lacking is not None:
         return lacking
-    source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
-    one_sided = one_sided_notices(view, chosen)
-    if query.source == "auto" and not chosen.judges:
+    source = {"human": "votes of people", "judge": "verdicts of judges"}.get(choice.source, "votes or verdicts")
+    one_sided = one_sided_notices(view, choice)
+    if query.source == "auto" and not choice.judges:
         source = "votes or verdicts"
     hint = (
         "Run `imarena judge` or `imarena battle`, or collect or import votes. `imarena rank --from FILE` ranks a table."
@@ -67,13 +67,13 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
     )
 
 
-def _without_answers(view: View, chosen: ChosenSource) -> UserError | None:
+def _without_answers(view: View, choice: ChosenSource) -> UserError | None:
     """Return the error for judges whose answers all failed."""
-    where = {"judge": list(chosen.judges)} if chosen.judges else {}
+    where = {"judge": list(choice.judges)} if choice.judges else {}
     failed: dict[str, Counter[str]] = {}
     for question in unanswered_questions(view.workspace, **where).values():
         failed.setdefault(question.judge, Counter())[question.status] += 1
-    if chosen.source == "human" or not failed:
+    if choice.source == "human" or not failed:
         return None
     parts = "; ".join(
         f"{name} was asked {counted(sum(counts.values()), 'question')} without one usable answer "
@@ -111,7 +111,7 @@ def _without_names(view: View) -> UserError | None:
     )
 
 
-def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
+def _too_few_editors(view: View, choice: ChosenSource) -> UserError | None:
     """Return the error if no editor made an output, or if judges saw the outputs of only one."""
     if not view.entries.ok.any():
         tried = view.entries.ok.size > 0
@@ -122,7 +122,7 @@ def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
             else "Run editors over the items (`imarena edit`), or import outputs.",
         )
     names = sorted({name for name in view.entries.editor.list(np.flatnonzero(view.entries.ok)) if name})
-    if chosen.judges and len(names) == 1:
+    if choice.judges and len(names) == 1:
         return UserError(
             f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",
             hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",

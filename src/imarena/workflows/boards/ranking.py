@@ -27,8 +27,8 @@ def rank_workspace(folder: Path, query: BoardQuery) -> list[Ranking]:
     together = options.method == "davidson" or options.dimension_weight == "balanced"
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
-        chosen = split_names(query.editors, view.entries.editor.names) if query.editors else ()
-        boards = Boards(view).boards(replace(query, editors=chosen, dimensions_together=together))
+        editors = split_names(query.editors, view.entries.editor.names) if query.editors else ()
+        boards = Boards(view).boards(replace(query, editors=editors, dimensions_together=together))
         unstored = store_boards(workspace, [board.ranking for board in boards])
         return [with_fragility_names(workspace, with_samples(board, unstored)) for board in boards]
 
@@ -63,7 +63,8 @@ def with_fragility_names(workspace: Workspace, ranking: Ranking) -> Ranking:
     fragility = cast("dict[str, Any] | None", ranking.details.get("fragility"))
     if fragility is None:
         return ranking
-    names = {"item": _item_names(workspace), "rater": _rater_names(workspace)}
+    raters = {rater.rater_id: rater.name or rater.rater_id for rater in workspace.store.records(Rater)}
+    names = {"item": _item_names(workspace), "rater": raters}
     orders = [
         {**order, "units": [_with_names(unit, names, order["unit"]) for unit in order["units"]]}
         for order in fragility["orders"]
@@ -86,7 +87,3 @@ def _item_names(workspace: Workspace) -> dict[str, str]:
         rows = list(connection.execute(select(items.c.id, items.c.dataset, items.c.key)))
     times = Counter(key for _, _, key in rows)
     return {identity: key if times[key] == 1 else f"{dataset}/{key}" for identity, dataset, key in rows}
-
-
-def _rater_names(workspace: Workspace) -> dict[str, str]:
-    return {rater.rater_id: rater.name or rater.rater_id for rater in workspace.store.records(Rater)}

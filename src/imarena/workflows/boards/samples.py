@@ -79,7 +79,7 @@ def read_sample_board(
     view: View,
     delivery: OutputCoverage,
     query: BoardQuery,
-    chosen: ChosenSource,
+    choice: ChosenSource,
     models: Sequence[str],
     units: NDArray[np.bool_],
 ) -> SampleBoard | None:
@@ -87,7 +87,7 @@ def read_sample_board(
 
     None without scores of one judge, or if nobody requested figures and no editor has several samples.
     """
-    forms = _scoring_forms(view, query, chosen) if query.samples != "never" else []
+    forms = _scoring_forms(view, query, choice) if query.samples != "never" else []
     if not forms:
         return None
     slots = _read_slots(view.entries, delivery, models, units)
@@ -108,8 +108,7 @@ def _sample_board(
 ) -> SampleBoard:
     success, origin = _threshold(view, query, forms)
     sign = 1.0 if forms[0].higher_is_better else -1.0
-    every = _scores(view, query, forms)
-    scores = np.where(slots.output < 0, np.nan, every[slots.output])
+    scores = np.where(slots.output < 0, np.nan, _scores(view, query, forms)[slots.output])
     counts = (slots.output < 0) | np.isfinite(scores)
     won = np.nan_to_num(scores, nan=-np.inf) >= sign * (success or 0.0)
     spending = read_spending(view)
@@ -121,10 +120,10 @@ def _sample_board(
     parts: dict[str, ModelSamples] = {}
     for name, lost in unasked.items():
         rows = counts & (slots.editor == delivery.editors.index(name))
-        mine, unit = np.unique(slots.unit[rows], return_inverse=True)
+        units, unit = np.unique(slots.unit[rows], return_inverse=True)
         parts[name] = ModelSamples(
             unit,
-            item[mine],
+            item[units],
             scores[rows],
             None if success is None else won[rows],
             cost[rows],
@@ -150,8 +149,7 @@ def _sample_board(
 def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
     """Read every sample requested from these editors on these units, even if an earlier turn has no output."""
     selected = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
-    has_editor = entries.editor.of >= 0
-    attempt = np.flatnonzero(has_editor & selected[entries.editor.of] & units[delivery.unit])
+    attempt = np.flatnonzero((entries.editor.of >= 0) & selected[entries.editor.of] & units[delivery.unit])
     tried = np.column_stack([entries.editor.of[attempt], delivery.unit[attempt], entries.sample[attempt]])
     never = delivery.cut_off[selected[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
     slots, slot = np.unique(np.concatenate([tried.astype(np.int64), never]), axis=0, return_inverse=True)
@@ -162,30 +160,30 @@ def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str
     return _Slots(slots[:, 0], slots[:, 1], output, attempt, slot)
 
 
-def _scoring_forms(view: View, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
+def _scoring_forms(view: View, query: BoardQuery, choice: ChosenSource) -> list[Form]:
     """Return the forms with which the board's one judge scores single outputs; none if the board uses no scores."""
     grouped = query.by is not None and query.by not in (*ITEM_LABELS, "mode")
-    if chosen.source != "judge" or chosen.judge is None or query.kind == "compared" or grouped:
+    if choice.source != "judge" or choice.judge is None or query.kind == "compared" or grouped:
         return []
-    forms = view.forms.counting((chosen.judge,), query.dimension, pairwise=False)
-    whole = [form for form in forms if form.dimension == WHOLE]
+    forms = view.forms.counting((choice.judge,), query.dimension, pairwise=False)
+    overall = [form for form in forms if form.dimension == WHOLE]
     single = len({form.dimension for form in forms}) == 1
-    return whole or (forms if single else [])
+    return overall or (forms if single else [])
 
 
-def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
+def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
     """Raise `UserError` if figures over samples were requested and there are no scores of one judge."""
-    if query.samples != "always" or _scoring_forms(view, query, chosen):
+    if query.samples != "always" or _scoring_forms(view, query, choice):
         return
     if query.by is not None and query.by not in (*ITEM_LABELS, "mode"):
         raise UserError(
             f"Samples cannot be grouped by {query.by}.", hint=f"Known: {', '.join((*ITEM_LABELS, 'mode'))}."
         )
-    if chosen.source != "judge" or chosen.judge is None:
+    if choice.source != "judge" or choice.judge is None:
         raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
     raise UserError(
-        f"{chosen.judge} gave no scores to single outputs, and figures over samples need them.",
-        hint=f"Run `imarena judge --judge {chosen.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
+        f"{choice.judge} gave no scores to single outputs, and figures over samples need them.",
+        hint=f"Run `imarena judge --judge {choice.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
     )
 
 

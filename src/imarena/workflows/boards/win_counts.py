@@ -77,13 +77,13 @@ def outcomes_of_model(entries: Entries, battles: BattleColumns, model: str) -> M
     names = entries.editor.names
     code = names.index(model) if model in names else -2
     made_it, sides = entries.editor.of == code, (battles.left, battles.right)
-    mine = battles.where(rows_where(len(battles), lambda rows: made_it[sides[0][rows]] | made_it[sides[1][rows]]))
-    left, right = _models(entries, mine)
+    fought = battles.where(rows_where(len(battles), lambda rows: made_it[sides[0][rows]] | made_it[sides[1][rows]]))
+    left, right = _models(entries, fought)
     turned = left != code
     return ModelOutcomes(
-        output=np.where(turned, mine.right, mine.left),
+        output=np.where(turned, fought.right, fought.left),
         opponent=np.where(turned, left, right),
-        outcome=np.where(turned, MIRRORED[mine.winner], mine.winner),
+        outcome=np.where(turned, MIRRORED[fought.winner], fought.winner),
     )
 
 

@@ -61,26 +61,26 @@ def help_instructions(
 ) -> InstructionReport:
     """Suggest help for the instructions of a table, or for those of a data set with its images."""
     threshold = curation.CurationSettings().threshold
-    texts: list[_Asked] = [_Asked(request) for request in requests]
+    texts: list[_InstructionCase] = [_InstructionCase(request) for request in requests]
     if dataset:
         texts = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
     if not texts:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
     if chat is None or opened is None:
-        variants = [curation.suggest_variants(each.request.instruction, each.seen) for each in texts]
+        variants = [curation.suggest_variants(text.request.instruction, text.seen) for text in texts]
     else:
         variants = asyncio.run(_ask_all(chat, opened, texts))
     entries = tuple(
         InstructionHelp(
-            each.request,
+            text.request,
             words,
-            curation.check_feasibility(each.request, each.seen, each.text, threshold, each.shows)
-            if each.seen
+            curation.check_feasibility(text.request, text.seen, text.text, threshold, text.shows)
+            if text.seen
             else None,
         )
-        for each, words in zip(texts, variants, strict=True)
+        for text, words in zip(texts, variants, strict=True)
     )
-    labels = [(each.request.task, each.request.topic) for each in texts]
+    labels = [(text.request.task, text.request.topic) for text in texts]
     return InstructionReport(
         entries, curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
     )
@@ -104,7 +104,7 @@ def write_variants(report: InstructionReport, path: Path) -> int:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _InstructionCase:
     """An instruction, and what is known about its image."""
 
     request: curation.CurationRequest
@@ -113,20 +113,20 @@ class _Asked:
     shows: str = ""
 
 
-def _of_item(workspace: Workspace, item: Item) -> _Asked:
+def _of_item(workspace: Workspace, item: Item) -> _InstructionCase:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
     perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
-    stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return _Asked(request, perception, stated, str(item.provenance.get("shows") or ""))
+    text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
+    return _InstructionCase(request, perception, text, str(item.provenance.get("shows") or ""))
 
 
 async def _ask_all(
-    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_Asked]
+    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_InstructionCase]
 ) -> list[curation.InstructionVariants]:
     async with opened():
         return [
             await curation.ask_variants(
-                chat, each.request.instruction, each.text or (curation.make_caption(each.seen) if each.seen else "")
+                chat, text.request.instruction, text.text or (curation.make_caption(text.seen) if text.seen else "")
             )
-            for each in texts
+            for text in texts
         ]

@@ -48,8 +48,8 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
     steps = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
     own = {image.sha256 for image in item.sources} | {str(item.provenance.get(CANDIDATE))}
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
-    item_ids = [each.item_id for each in workspace.store.records(Item, key=item.key)
-            if each.provenance.get("curation") == work]  # also the released copy  # fmt: skip
+    item_ids = [copy.item_id for copy in workspace.store.records(Item, key=item.key)
+            if copy.provenance.get("curation") == work]  # also the released copy  # fmt: skip
     for chained in (*item_ids, *_replaced_ids(steps, item)):
         lines += [_verification(check) for check in workspace.store.records(Verification, item_id=chained)]
     looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
@@ -82,12 +82,12 @@ def find_curated_item(workspace: Workspace, name: str) -> Item:
 def _line(step: Evidence, own: set[str], item: Item) -> StoryLine | None:
     value: Any = step.value
     kind = str(value.get("step"))
-    mine = value.get("sha256") in own or (kind == "repair" and value["item_id"] == item.item_id)
-    if kind in ("image", "caption", "score") and not mine and "failed" not in value:
+    is_own = value.get("sha256") in own or (kind == "repair" and value["item_id"] == item.item_id)
+    if kind in ("image", "caption", "score") and not is_own and "failed" not in value:
         return None
     text = _TEXTS[kind](value, item) if "failed" not in value else f"no answer: {value['failed']}"
     facts: JsonDict = {name: entry for name, entry in value.items() if name not in ("step", "picture")}
-    return StoryLine(step.created_at.isoformat(timespec="seconds"), kind, text, mine, facts)
+    return StoryLine(step.created_at.isoformat(timespec="seconds"), kind, text, is_own, facts)
 
 
 def _verification(check: Verification) -> StoryLine:
@@ -100,18 +100,18 @@ def _verification(check: Verification) -> StoryLine:
 
 
 def _plan(value: Any, _: Item) -> str:
-    queries = "; ".join(f"[{each['aspect']}] {each['text']}" + "".join(f" -{word}" for word in each["exclude"])
-                        for each in value["queries"])  # fmt: skip
+    queries = "; ".join(f"[{query['aspect']}] {query['text']}" + "".join(f" -{word}" for word in query["exclude"])
+                        for query in value["queries"])  # fmt: skip
     note = f" ({value['note']})" if value.get("note") else ""
     return f"round {value['round']}: queries {queries}{note}"
 
 
 def _search(value: Any, item: Item) -> str:
     results = enumerate(value["results"], start=1)
-    mine = [(at, result) for at, result in results if result["key"] == item.provenance.get("source_key")]
+    ranked = [(at, result) for at, result in results if result["key"] == item.provenance.get("source_key")]
     rank = ""
-    if mine:
-        at, result = mine[0]
+    if ranked:
+        at, result = ranked[0]
         rank = f"; this image is number {at}" + (f", by {result['found_by']}" if result.get("found_by") else "")
     return f"{value['source']}, '{value['query']}': {counted(len(value['results']), 'result')}{rank}"
 

@@ -45,24 +45,24 @@ class ReleaseReport:
     @property
     def counts(self) -> dict[str, int]:
         """Number of items by decision."""
-        return dict(Counter(each.decision for each in self.decisions))
+        return dict(Counter(item.decision for item in self.decisions))
 
     @property
     def complete(self) -> bool:
         """Whether every item is accepted or discarded."""
-        return not any(each.decision in (OPEN, DISPUTED, REPAIR) for each in self.decisions)
+        return not any(item.decision in (OPEN, DISPUTED, REPAIR) for item in self.decisions)
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
         decisions: list[Any] = [
-            {"key": each.key, "decision": each.decision, "votes": each.votes, "failed": list(each.failed),
-             "replaced": list(each.replaced)}
-            for each in self.decisions
+            {"key": item.key, "decision": item.decision, "votes": item.votes, "failed": list(item.failed),
+             "replaced": list(item.replaced)}
+            for item in self.decisions
         ]  # fmt: skip
         return {
             "dataset": self.dataset, "target": self.target, "new_items": self.new_items, "counts": {**self.counts},
             "agreement": self.agreement, "complete": self.complete, "verifiers": self.verifiers,
-            "missing_checks": [each.to_json() for each in self.missing], "decisions": decisions,
+            "missing_checks": [check.to_json() for check in self.missing], "decisions": decisions,
         }  # fmt: skip
 
 
@@ -79,14 +79,14 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
         if decision.decision == ACCEPT
     ]
     added = workspace.store.add(copies)
-    several = [votes for _, each in decided for votes in (*each.earlier_votes, each.votes) if sum(votes.values()) > 1]
+    several = [votes for _, item in decided for votes in (*item.earlier_votes, item.votes) if sum(votes.values()) > 1]
     agreed = sum(len(votes) == 1 for votes in several) / len(several) if several else None
     unsettled: dict[str, set[str]] = {}
     for item, decision in decided:
         if decision.decision in (OPEN, DISPUTED):
             unsettled.setdefault(item.dataset, set()).add(decision.decision)
     missing = tuple(_missing_checks(workspace, name, DISPUTED in kinds) for name, kinds in sorted(unsettled.items()))
-    return ReleaseReport(dataset, target, tuple(each for _, each in decided), added.new, agreed, verifiers, missing)
+    return ReleaseReport(dataset, target, tuple(item for _, item in decided), added.new, agreed, verifiers, missing)
 
 
 def _missing_checks(workspace: Workspace, dataset: str, disputed: bool) -> MissingChecks:

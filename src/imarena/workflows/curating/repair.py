@@ -43,12 +43,12 @@ class RepairChange:
             "instruction": self.instruction,
             DISCARD: self.discard,
         }
-        chosen = [name for name, value in options.items() if value]
-        if len(chosen) != 1:
+        names = [name for name, value in options.items() if value]
+        if len(names) != 1:
             raise UserError(
                 "Choose one way to repair the item.", hint="Add --candidate, --crop, --instruction or --discard."
             )
-        return chosen[0]
+        return names[0]
 
 
 @dataclass(frozen=True)
@@ -193,13 +193,13 @@ class RepairDesk:
                 images.setdefault(str(value["sha256"]), FoundImage.from_json(value["found"]))
             elif value["step"] == "score" and "failed" not in value:
                 scores[str(value["sha256"])] = float(value["score"])
-        ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
+        ranked = sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))
         return [(images[sha], sha, score) for sha, score in ranked if sha in images]
 
     def _spare(self, item: Item) -> list[tuple[FoundImage, str]]:
         """Return possible replacements: above the threshold, in no item, without near-duplicates in the data set."""
         request, settings, _ = self._request_of(item)
-        items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
+        items = [*self._workspace.store.records(Item, dataset=self._dataset), *(own for own, _ in self._decided)]
         benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
         own = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         used: set[str] = set()

@@ -45,6 +45,6 @@ def _plain(text: str) -> str:
 
 def curation_settings(workspace: Workspace, options: Mapping[str, JsonValue]) -> CurationSettings:
     """Return the settings of imarena.toml with the command line's changes (None: no change)."""
-    stated = {name: value for name, value in options.items() if value is not None}
+    changes = {name: value for name, value in options.items() if value is not None}
     read_curation_settings(dict(workspace.settings.curation), "[curation] in imarena.toml")
-    return read_curation_settings({**workspace.settings.curation, **stated}, "The command line")
+    return read_curation_settings({**workspace.settings.curation, **changes}, "The command line")

@@ -106,11 +106,11 @@ class CurationReport:
         """For ``--json``."""
         requests: list[Any] = [
             {
-                "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
-                "chosen": [asdict(image) for image in each.chosen], "review": each.review or None,
-                "flags": list(each.flags), "failures": list(each.failures),
+                "key": entry.key, "items": list(entry.items), "rounds": entry.rounds, "candidates": {**entry.outcomes},
+                "chosen": [asdict(image) for image in entry.chosen], "review": entry.review or None,
+                "flags": list(entry.flags), "failures": list(entry.failures),
             }
-            for each in self.requests
+            for entry in self.requests
         ]  # fmt: skip
         causes: list[Any] = [cause.to_json() for cause in self.causes]
         failures: list[Any] = [cause.to_json() for cause in self.failures]
@@ -164,10 +164,10 @@ def curate(
         run.counts = {"items": tally.new, "requests": len(requests)}
         run.cost_usd = tally.cost_usd
         run.partial = not all(outcome.complete for outcome in tally.outcomes)
-    chosen = frozenset(key for outcome in tally.outcomes for key in outcome.items)
+    new_keys = frozenset(key for outcome in tally.outcomes for key in outcome.items)
     return CurationReport(
         setup.dataset, tuple(tally.outcomes), tally.new, tally.cost_usd, tally.causes.causes(), tally.failures.causes(),
-        earlier_items(workspace, setup.dataset, requests, chosen), warnings,
+        earlier_items(workspace, setup.dataset, requests, new_keys), warnings,
     )  # fmt: skip
 
 
@@ -215,11 +215,11 @@ def _count(
     outcomes = Counter("chosen" if record.sha256 in pool and record.outcome == "pooled" else record.outcome
                        for record in result.candidates)  # fmt: skip
     flags = tuple(sorted({flag for record in result.pool for flag in record.flags}))
-    chosen = tuple(ChosenImage(key, record.found.source, record.found.key, record.score)
+    images = tuple(ChosenImage(key, record.found.source, record.found.key, record.score)
                    for key, record in zip(keys, result.pool, strict=True))  # fmt: skip
     small = sum(record.code == "small" for record in result.candidates)
     tally.outcomes.append(
-        RequestOutcome(request.key, chosen, result.rounds, dict(outcomes), result.review, flags, result.failures, small)
+        RequestOutcome(request.key, images, result.rounds, dict(outcomes), result.review, flags, result.failures, small)
     )
     tally.new += new
     tally.cost_usd += result.cost_usd
@@ -265,11 +265,11 @@ def refuse_changed_items(workspace: Workspace, dataset: str, requests: Sequence[
 
 
 def earlier_items(
-    workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest], chosen: frozenset[str]
+    workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest], new_keys: frozenset[str]
 ) -> tuple[str, ...]:
     """Return keys of the data set's items for these instructions that this run did not choose."""
     keys = {request.key for request in requests}
     return tuple(
         item.key for item in workspace.store.records(Item, dataset=dataset)
-        if str(item.provenance.get("request")) in keys and item.key not in chosen
+        if str(item.provenance.get("request")) in keys and item.key not in new_keys
     )  # fmt: skip

@@ -47,7 +47,7 @@ def wire_sources(
     """Open sources by name: a folder or Parquet file, `openverse`, `wikimedia`, `google`, `hf:OWNER/NAME`, or a table
     `[sources.NAME]` of imarena.toml. `licence` is that of local images that state none.
     """
-    stated = require_licence(licence).id if licence else ""
+    terms = require_licence(licence).id if licence else ""
     sources: list[ImageSource] = []
     skipped: list[Cause] = []
     for name in names:
@@ -56,7 +56,7 @@ def wire_sources(
             sources.append(_web_source(name, dict(table or {})))
         elif Path(name).exists():
             library, contents = open_library(
-                workspace, Path(name), stated, describe=describe, progress=progress, embedder=installed_text_embedder()
+                workspace, Path(name), terms, describe=describe, progress=progress, embedder=installed_text_embedder()
             )
             sources.append(library.source())
             skipped += contents.skipped

@@ -60,12 +60,12 @@ def ablate_agent(
     """
     names = [f"{kind}:{editor}" for kind in STAGE_NAMES]
     editors = wire_editors(workspace, names, EditorArguments({"judge": driver, **(options or {})}))
-    chosen = settings or EditSettings()
-    estimates = estimate_edits(workspace, items, editors, chosen)
+    settings = settings or EditSettings()
+    estimates = estimate_edits(workspace, items, editors, settings)
     jobs_cost = [estimate.editor for estimate in estimates if estimate.spends]
     if jobs_cost and not accept_cost:
         raise UserError(f"Edits with {', '.join(jobs_cost)} cost money.", hint="Add --yes to accept the cost.")
-    edit_items(workspace, items, editors, chosen, progress=progress)
+    edit_items(workspace, items, editors, settings, progress=progress)
     variants = [editor.name for editor in editors]
     jobs = plan_battles(workspace, [judge], EndpointArguments(), editors=variants)
     if any(job.estimate.cost_usd != 0 and job.estimate.new for job in jobs) and not accept_cost:

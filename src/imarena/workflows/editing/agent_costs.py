@@ -32,7 +32,7 @@ class ExtraQuestionsCost:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Party:
     """One endpoint, who asks it, and the maximum number of questions per output."""
 
     aside: ExtraQuestions
@@ -66,17 +66,17 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
     return ExtraQuestionsCost(total, f"on top, at most: {', '.join(costs)} (tokens assumed)")
 
 
-def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
+def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Party]:
     """Yield the endpoints of an editor and of those that it wraps, which may be asked once per edit of their own."""
     wraps = editor.traits.wraps
     if wraps is None:
         return
     for aside in wraps.asides:
-        yield _Asked(aside, aside.times * edits)
+        yield _Party(aside, aside.times * edits)
     yield from _endpoints(wraps.editor, edits * wraps.edits)
 
 
-def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
+def _cost(party: _Party, outputs: Sequence[MissingOutput]) -> float | None:
     tokens_in = tokens_out = 0.0
     for output in outputs:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
@@ -85,7 +85,7 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
     return party.client.cost_usd(Usage(input_tokens=round(tokens_in), output_tokens=round(tokens_out)))
 
 
-def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
+def _verdict(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the size of one verdict on an output, and its replies; zero if the judge cannot be shown such an item."""
     sources, references = output.item.sources, references_of(output.item, output.turn)
     image_of = {image.sha256.encode(): image for image in (*sources, *references)}
@@ -110,7 +110,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     return judges.Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
 
 
-def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
+def _thought(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the mean size of the mind's two questions about an output."""
     questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))

@@ -75,9 +75,9 @@ def run_agent(
     steps = _step_files(workspace, result, output)
     if result.status is not Status.OK or result.image is None:
         return AgentRun(result, None, steps)
-    chosen = output.with_suffix(SUFFIXES.get(media_type_of(result.image), output.suffix))
-    chosen.write_bytes(result.image)
-    return AgentRun(result, chosen, steps)
+    target = output.with_suffix(SUFFIXES.get(media_type_of(result.image), output.suffix))
+    target.write_bytes(result.image)
+    return AgentRun(result, target, steps)
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -67,9 +67,9 @@ class AskEditor:
         return failed_edit(self.editors[order.editor], error)
 
 
-def _amount(stated: float | None) -> float | None:
+def _amount(amount: float | None) -> float | None:
     """Return a cost or a time as the editor states it; None (unknown) if it is negative or not finite."""
-    return stated if stated is not None and math.isfinite(stated) and stated >= 0 else None
+    return amount if amount is not None and math.isfinite(amount) and amount >= 0 else None
 
 
 def failed_edit(editor: Editor, error: Exception) -> EditMade:

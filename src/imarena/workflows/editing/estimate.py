@@ -62,7 +62,7 @@ class EditEstimate:
 
 
 @dataclass
-class _Past:
+class _History:
     costs: list[float]
     latencies: list[float]
     ok: int = 0
@@ -77,7 +77,7 @@ def estimate_edits(
     workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
 ) -> list[EditEstimate]:
     """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
-    past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
+    past: dict[str, _History] = defaultdict(lambda: _History([], []))
     by_name = {editor.name: editor for editor in editors}
     done: dict[EditSlot, tuple[bool, Output]] = {}
     stored: dict[EditSlot, ImageRef] = {}
@@ -205,7 +205,7 @@ def _estimate(
     editor: Editor,
     items: Sequence[Item],
     settings: EditSettings,
-    past: _Past,
+    past: _History,
     done: dict[EditSlot, tuple[bool, Output]],
     paid: dict[str, float],
 ) -> EditEstimate:
@@ -257,18 +257,18 @@ def _steps(
     return steps_of(EditWork(item, editor, turn, output.mode, sample, above[1] if above else None, 0, seed))
 
 
-def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
+def _price(editor: Editor, past: _History) -> tuple[float | None, str, date | None]:
     if past.is_enough:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
-    stated, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
-    if stated is None:
+    price, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
+    if price is None:
         return None, "its price is not known: set usd_per_image", None
-    if stated == 0.0:
+    if price == 0.0:
         return 0.0, "free: local, or its price is 0", None
     if as_of is not None:
         old = price_age(as_of, datetime.now(UTC).date())
         source = editor.traits.price_from
-        basis = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
-        return stated, basis, as_of
-    return stated, f"{stated:.4f} USD an edit, as stated", None
+        basis = f"{price:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
+        return price, basis, as_of
+    return price, f"{price:.4f} USD an edit, as stated", None

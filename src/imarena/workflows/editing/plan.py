@@ -83,8 +83,7 @@ class EditReport:
     @property
     def missing(self) -> int:
         """Number of edits in this run that failed, here or in another process."""
-        failed = sum(number for status, number in self.outputs.items() if status != "ok")
-        return failed + self.failed_elsewhere
+        return sum(number for status, number in self.outputs.items() if status != "ok") + self.failed_elsewhere
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -246,12 +245,12 @@ def choose_items(
         check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
     where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
     stored = [item for item in workspace.store.records(Item, **where) if not item.absent]
-    chosen = [*stored, *(item for item in unstored if _fits(item, where))]
-    if not chosen:
+    items = [*stored, *(item for item in unstored if _fits(item, where))]
+    if not items:
         raise UserError(
             "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
         )
-    return chosen
+    return items
 
 
 def _fits(item: Item, where: Mapping[str, Sequence[str]]) -> bool:

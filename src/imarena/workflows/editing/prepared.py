@@ -64,9 +64,9 @@ def prepare_edits(
     eligible = choose_items(
         workspace, datasets=choice.datasets, tasks=choice.tasks, keys=choice.keys, unstored=unstored
     )
-    chosen, unfit = items_in_modes(eligible, settings.modes, choice.limit)
+    fitting, unfit = items_in_modes(eligible, settings.modes, choice.limit)
     if not mixed and not dry_run:
         check_same_variant(workspace, editors, settings)
-    estimates = estimate_edits(workspace, chosen, editors, settings)
+    estimates = estimate_edits(workspace, fitting, editors, settings)
     drivers = {editor.name: editor.traits.driven_by for editor in editors if editor.traits.driven_by}
-    return PreparedEdits(tuple(chosen), unfit, tuple(estimates), drivers)
+    return PreparedEdits(tuple(fitting), unfit, tuple(estimates), drivers)

@@ -91,8 +91,7 @@ async def _edit_turns(
         if settings.executor != "ray":  # there each worker opens them
             await stack.enter_async_context(ask_editor.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
-            stored = StoredOutputs(workspace)
-            work = list(missing_edits(items, editors, settings, turn, stored, tally))
+            work = list(missing_edits(items, editors, settings, turn, StoredOutputs(workspace), tally))
             planned += len(work)
             ongoing.plan(planned)
             run = _Run(workspace, ask_editor, settings, tally, ongoing.run_id, sheet, ImageLoader(workspace))
@@ -139,8 +138,8 @@ class _Run:
 
     def _asked_since(self, work: Sequence[EditWork]) -> set[str]:
         """Return the edits that another process tried after they were planned."""
-        stored = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
-        return {edit_key(each) for each in work if stored.attempts[each.slot] > each.attempt}
+        stored = StoredOutputs(self.workspace, item_id=sorted({edit.item.item_id for edit in work}))
+        return {edit_key(edit) for edit in work if stored.attempts[edit.slot] > edit.attempt}
 
     def _leave(self, work: EditWork) -> None:
         """Count an edit that another process made or tried meanwhile."""

@@ -170,13 +170,13 @@ def import_records(
 ) -> ImportReport:
     """Import everything that `reader` yields, in batches. Bad rows are reported and left out."""
     tally = _Tally()
-    chosen = dict(options or {})
+    reader_options = dict(options or {})
     intake = WorkspaceIntake(workspace)
     path_id = content_id("place", str(path.resolve()))
-    settings: JsonDict = {"format": format_name, "path": path.name, "place": path_id, "options": {**chosen}}
+    settings: JsonDict = {"format": format_name, "path": path.name, "place": path_id, "options": {**reader_options}}
     earlier = {name for (name,) in workspace.store.count(Item, "dataset")}
     with record_run(workspace, "import", settings) as run:
-        stream = reader(path, intake, chosen)
+        stream = reader(path, intake, reader_options)
         done = 0
         while batch := list(islice(stream, BATCH)):
             records: list[Record] = []

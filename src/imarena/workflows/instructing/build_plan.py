@@ -93,10 +93,10 @@ def _estimate(
     if todo and wired.client is None:
         started = time.monotonic()
         asyncio.run(wired.decomposer(todo[0]))
-        each = time.monotonic() - started
+        duration_s = time.monotonic() - started
         at_once = min(settings.concurrency or os.cpu_count() or 1, len(todo))
-        seconds += each * len(todo) / at_once
-        basis.append(f"one image measured: {each:.1f} s, models loaded; {at_once} at once")
+        seconds += duration_s * len(todo) / at_once
+        basis.append(f"one image measured: {duration_s:.1f} s, models loaded; {at_once} at once")
     for client, number, tokens_in, tokens_out in _questions_by_client(plan, pixels_shown, settings, wired, writer):
         questions += number
         seconds += number * _LATENCY_S / max(1, min(settings.concurrency or client.endpoint.max_concurrency, number))

@@ -210,7 +210,7 @@ class _Build:
 
     def usable(self, images: dict[str, ImageRef], scenes: SceneTally) -> dict[str, ImageRef]:
         """Return the images that get a chain."""
-        chosen: dict[str, ImageRef] = {}
+        result: dict[str, ImageRef] = {}
         for key, image in images.items():
             scene = scenes.scenes.get(image.sha256)
             if scene is None:
@@ -219,13 +219,13 @@ class _Build:
                 self.causes.add(f"object left out: {_kind_of_reason(left_out.reason)}", f"{key}: {left_out.name}")
             if scene.outcome == "ok" or (self.settings.keep_empty and scene.outcome in ("no_objects", "nothing_found")):
                 self.outcomes[scene.outcome] += 1
-                chosen[key] = image
+                result[key] = image
             else:
                 status = scene.status.value if scene.outcome == "failed" else scene.outcome
                 self._leave_out(
                     scene.outcome, f"{status}: {scene.reason or DECOMPOSITION_OUTCOMES[scene.outcome]}", key
                 )
-        return chosen
+        return result
 
     def add(self, plan: ScenePlan, chain: tuple[ObjectPlan, tuple[str, ...]], scenes: SceneTally) -> None:
         """Store an item."""

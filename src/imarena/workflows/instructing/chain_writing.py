@@ -26,7 +26,7 @@ class ScenePlan:
 
 
 @dataclass(frozen=True)
-class _AskedChain:
+class _ChainAnswer:
     """A chain, why words from the model were rejected, and the cost."""
 
     chain: instructions.WrittenChain | None
@@ -59,18 +59,18 @@ class ChainWriter:
                     progress("chains", number, len(plans))
             return ""
 
-        def settle(_: ScenePlan, answer: _AskedChain) -> _AskedChain:
+        def settle(_: ScenePlan, answer: _ChainAnswer) -> _ChainAnswer:
             self.refused.update(answer.refused)
             self.cost_usd += answer.cost_usd
             return answer
 
-        def write(batch: list[tuple[ScenePlan, _AskedChain]]) -> None:
+        def write(batch: list[tuple[ScenePlan, _ChainAnswer]]) -> None:
             for plan, answer in batch:
                 if answer.chain is not None:
                     add(plan, self._plan(plan, answer.chain))
 
-        def failed(_: object, error: Exception) -> _AskedChain:
-            return _AskedChain(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))
+        def failed(_: object, error: Exception) -> _ChainAnswer:
+            return _ChainAnswer(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))
 
         questions = Questions(
             plans, lambda plan: plan, WorkerTask(self._ask_chain, failed), failed, settle, write, stage="chains"
@@ -78,7 +78,7 @@ class ChainWriter:
         terms = Terms("threads", self.client.endpoint.max_concurrency, opening=self.client.opened, progress=progress)
         return (await ask(questions, terms)).stopped
 
-    async def _ask_chain(self, plan: ScenePlan) -> _AskedChain:
+    async def _ask_chain(self, plan: ScenePlan) -> _ChainAnswer:
         """Ask the model for each open word, one turn after the other."""
         if self.client is None:
             raise ValueError("nobody to ask")
@@ -99,7 +99,7 @@ class ChainWriter:
                         refused.append(f"{draft.field}: {why.splitlines()[0][:80]}")
                 state, draft = drafting.send(word)
         except StopIteration as ended:
-            return _AskedChain(ended.value, tuple(refused), cost)
+            return _ChainAnswer(ended.value, tuple(refused), cost)
 
     def _plan(self, plan: ScenePlan, chain: instructions.WrittenChain) -> MadePlan:
         written = ObjectPlan(

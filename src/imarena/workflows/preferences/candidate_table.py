@@ -71,16 +71,16 @@ def choose_candidates(
     vectors = _image_vectors(rows, options.image_features, skipped, progress)
     rows = [row for row in rows if row.key in vectors]
     (folder / "sources").mkdir(parents=True, exist_ok=True)
-    chosen, reports = [], []
+    candidates, reports = [], []
     for task in sorted({row.task for row in rows}):
         of_task = [row for row in rows if row.task == task]
         texts = _text_vectors([row.instruction for row in of_task], options.text_features)
         features = joint_features(np.stack([vectors[row.key] for row in of_task]), texts)
         places, radius = k_center(features, [row.key for row in of_task], options.per_task)
-        chosen += [of_task[index] for index in places]
+        candidates += [of_task[index] for index in places]
         reports.append(TaskCandidates(task, len(of_task), len(places), radius))
     with (folder / "items.jsonl").open("w", encoding="utf-8") as stream:
-        for row in chosen:
+        for row in candidates:
             copy = f"sources/{sha256_hex(row.file.read_bytes())[:32]}{row.file.suffix.lower()}"
             shutil.copyfile(row.file, folder / copy)
             values = {"key": row.key, "instruction": row.instruction, "source": copy, "task": row.task}

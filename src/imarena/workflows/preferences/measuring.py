@@ -111,9 +111,9 @@ def _measure(
         details = {
             "output": output.output_id, "editor": output.editor, "resized": resized,
             "region": region_record(region, options),
-            "missing": {name: dict(each.missing) for name, each in measured.items() if each.missing},
+            "missing": {name: dict(result.missing) for name, result in measured.items() if result.missing},
         }  # fmt: skip
-        values = {name: each.values for name, each in measured.items()}
+        values = {name: result.values for name, result in measured.items()}
         candidates.append(preferences.MeasuredCandidate(output.image, values, details))
     return preferences.MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
 
@@ -128,7 +128,7 @@ def load_group(
         before = pixels(workspace.load(source))
     except InvalidImage:
         return None, [], Counter({"invalid_image": len(outputs)})
-    for output in sorted(outputs, key=lambda each: each.output_id):
+    for output in sorted(outputs, key=lambda output: output.output_id):
         if output.image is None:
             continue
         try:

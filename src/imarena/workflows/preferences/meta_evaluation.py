@@ -78,8 +78,8 @@ class MetaEvaluation:
         """Return plain values for JSON."""
         return {
             "rows": [row.to_json() for row in self.rows],
-            "schemes": [each.to_json() for each in self.schemes],
-            "differences": [each.to_json() for each in self.differences],
+            "schemes": [scheme.to_json() for scheme in self.schemes],
+            "differences": [difference.to_json() for difference in self.differences],
         }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def evaluate_workspace(
             hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
-    parts = [part for chosen in views.chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
+    parts = [part for judge in views.chosen_judges(view, names) for part in _answers_of(view, judge, truths)]
     if not parts:
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
@@ -190,17 +190,17 @@ def _outcome(code: int) -> Outcome:
     return Outcome.TIE if name == "equal" else Outcome(name)
 
 
-def _answers_of(view: views.View, chosen: views.ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
+def _answers_of(view: views.View, judge: views.ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
     """Return the pairwise and pointwise answers of one judge, for each dimension separately."""
     parts = []
-    model = chosen.judge.partition("/")[2] or chosen.judge
-    for dimension in sorted(chosen.dimensions):
-        about = [form for form in chosen.forms if form.dimension == dimension]
+    model = judge.judge.partition("/")[2] or judge.judge
+    for dimension in sorted(judge.dimensions):
+        about = [form for form in judge.forms if form.dimension == dimension]
         pairwise = _pairwise(view, [form for form in about if form.pairwise])
         pointwise = _pointwise(view, [form for form in about if not form.pairwise], truths)
         for scheme, answers in (("pairwise", pairwise), ("pointwise", pointwise)):
             if answers:
-                parts.append(_Answers(chosen.name, scheme, dimension, chosen.dimensions, answers, model))
+                parts.append(_Answers(judge.name, scheme, dimension, judge.dimensions, answers, model))
     return parts
 
 
@@ -208,8 +208,8 @@ def _pairwise(view: views.View, forms: Sequence[Form]) -> dict[PairKey, JudgeAns
     if not forms:
         return {}
     columns = views.live_judgments(view, forms)
-    whose = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
-    fought = views.combine_columns(columns, whose, view.entries)
+    owner = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
+    fought = views.combine_columns(columns, owner, view.entries)
     answers: dict[PairKey, JudgeAnswer] = {}
     for row in range(int(fought.left.size)):
         key, swapped = _key(view, int(fought.left[row]), int(fought.right[row]))

@@ -125,12 +125,12 @@ def limit_per_task(
     if limit is None:
         return tuple(pairs)
     number_of: Counter[str] = Counter()
-    chosen = []
-    for pair in sorted(pairs, key=lambda each: each.pair_id):
+    first_pairs = []
+    for pair in sorted(pairs, key=lambda pair: pair.pair_id):
         if number_of[pair.task] < limit:
             number_of[pair.task] += 1
-            chosen.append(pair)
-    return tuple(chosen)
+            first_pairs.append(pair)
+    return tuple(first_pairs)
 
 
 def _question(prompt: str) -> Any:
@@ -176,8 +176,8 @@ def judged_pairs_of(
     view = views.View(workspace)
     verdicts: list[_PairVerdict] = []
     failures: Counter[str] = Counter()
-    for chosen in views.chosen_judges(view, [judge]):
-        forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
+    for version in views.chosen_judges(view, [judge]):
+        forms = [form for form in version.forms if form.pairwise and form.dimension == dimension]
         columns = views.live_judgments(view, forms)
         fought = views.combine_columns(
             columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries
@@ -193,10 +193,10 @@ def judged_pairs_of(
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], by: str) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
     by_id = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known_pairs(board, by_id, verdicts, skipped, who)), skipped
+    return list(_known_pairs(board, by_id, verdicts, skipped, by)), skipped
 
 
 def _known_pairs(
@@ -204,7 +204,7 @@ def _known_pairs(
     by_id: dict[str, Output],
     verdicts: Sequence[_PairVerdict],
     skipped: Counter[str],
-    who: str,
+    by: str,
 ) -> Iterator[JudgedPair]:
     for left_id, right_id, outcomes, agreed in verdicts:
         left, right = by_id.get(left_id), by_id.get(right_id)
@@ -216,7 +216,7 @@ def _known_pairs(
         if source is None:
             skipped[NO_SOURCE] += 1
             continue
-        details = {"by": who, "left": {"output": left_id, "editor": left.editor},
+        details = {"by": by, "left": {"output": left_id, "editor": left.editor},
                    "right": {"output": right_id, "editor": right.editor}}  # fmt: skip
         yield JudgedPair(
             item.item_id, views.instruction_of(item, left.turn, left.mode),

@@ -66,17 +66,17 @@ def run_ablation(
             )
     rows = []
     for size in ordered:
-        chosen = first_of_each_task(train, size)
+        subset = first_of_each_task(train, size)
         folder = out / f"size-{size:05d}"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "examples.jsonl"
-        preferences.write_examples(file, chosen)
+        preferences.write_examples(file, subset)
         report = preferences.train_judge(
             file, base, folder / "run", settings, device=device, validation=held_out, progress=progress
         )
         right = round((report.validation_accuracy or 0.0) * report.validation_examples)
         accuracy = proportion_figure("accuracy", right, report.validation_examples, "the likelier of two answers")
-        rows.append(AblationRow(size, len(chosen), len({example.task for example in chosen}), accuracy, report))
+        rows.append(AblationRow(size, len(subset), len({example.task for example in subset}), accuracy, report))
         document = [row.to_json() for row in rows]
         (out / "ablation.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return tuple(rows)
@@ -85,12 +85,12 @@ def run_ablation(
 def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: int) -> list[preferences.TrainingExample]:
     """Return at most `size` examples of each task, in the order of the file."""
     counts: dict[str, int] = {}
-    chosen = []
+    subset = []
     for example in examples:
         if counts.setdefault(example.task, 0) < size:
             counts[example.task] += 1
-            chosen.append(example)
-    return chosen
+            subset.append(example)
+    return subset
 
 
 def settings_from(file: Path | None, changes: Mapping[str, str]) -> preferences.TrainingSettings:
@@ -120,9 +120,9 @@ def train_from_files(
     progress: Progress | None,
 ) -> preferences.TrainingReport:
     """Train, or continue; see `train_judge`."""
-    chosen = settings_from(settings, changes)
+    options = settings_from(settings, changes)
     return preferences.train_judge(
-        examples, model, out, chosen, device=device, stop_after=stop_after, validation=validation, progress=progress
+        examples, model, out, options, device=device, stop_after=stop_after, validation=validation, progress=progress
     )
 
 
@@ -146,5 +146,5 @@ def ablation_from_files(
     progress: Progress | None,
 ) -> tuple[AblationRow, ...]:
     """Run the ablation over sizes; see `run_ablation`."""
-    chosen = settings_from(settings, changes)
-    return run_ablation(examples, held_out, model, out, chosen, sizes=sizes or SIZES, device=device, progress=progress)
+    options = settings_from(settings, changes)
+    return run_ablation(examples, held_out, model, out, options, sizes=sizes or SIZES, device=device, progress=progress)

@@ -129,8 +129,7 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> None:
 
 def _check_directory(name: str, file: IO[bytes], size: int, limits: PackLimits) -> None:
     """Reject a list of files that is too large, before reading it."""
-    tail_at = max(0, size - 65_557)
-    file.seek(tail_at)
+    file.seek(max(0, size - 65_557))
     tail = file.read()
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:

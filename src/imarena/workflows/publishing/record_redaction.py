@@ -54,10 +54,10 @@ class PeoplePseudonyms:
     """Random pseudonyms for one publication: equal values have equal pseudonyms, and none can be derived."""
 
     def __init__(self) -> None:
-        self._drawn: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
 
     def __len__(self) -> int:
-        return len(self._drawn)
+        return len(self._ids)
 
     def replace(self, value: JsonValue) -> JsonValue:
         """Replace every text and number in a value."""
@@ -67,7 +67,7 @@ class PeoplePseudonyms:
             return {name: self.replace(entry) for name, entry in value.items()}
         if value is None or isinstance(value, bool) or value == "":
             return value
-        return self._drawn.setdefault(str(value), f"person-{secrets.token_hex(8)}")
+        return self._ids.setdefault(str(value), f"person-{secrets.token_hex(8)}")
 
 
 _RUN = re.compile(r"run_[0-9a-f]+")

@@ -166,7 +166,7 @@ class _SiteMaker:
         file = "index.html" if number == 0 else self._file("boards", title)
         return SiteBoard(file, title, self._public_ranking(with_samples(board)), self._duels(board.battles), "", number)
 
-    def _groups(self, whole: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
+    def _groups(self, parent: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
         for by in self.settings.by:
             try:
                 groups = self.made.boards(replace(query, by=by))
@@ -177,8 +177,8 @@ class _SiteMaker:
                 if len(ranking.models) < 2:
                     continue
                 scope = ", ".join(f"{name}: {value}" for name, value in ranking.scope.items())
-                file = self._file("boards", f"{whole.title}-{scope}")
-                yield SiteBoard(file, whole.title, ranking, self._duels(board.battles), scope, whole.number)
+                file = self._file("boards", f"{parent.title}-{scope}")
+                yield SiteBoard(file, parent.title, ranking, self._duels(board.battles), scope, parent.number)
 
     def _duels(self, battles: BattleColumns) -> dict[tuple[str, str], WinCounts]:
         duels: dict[tuple[str, str], WinCounts] = {}

@@ -30,7 +30,7 @@ class SiteBattles:
         self.editors = editors
         self.images = images
         self.pairs, self.verdicts = _pairs(entries, boards)
-        self._shown: dict[str, set[str]] = {name: set() for name in LABELS}
+        self._label_values: dict[str, set[str]] = {name: set() for name in LABELS}
 
     @property
     def number(self) -> int:
@@ -63,7 +63,7 @@ class SiteBattles:
 
     def labels(self) -> Mapping[str, Sequence[str]]:
         """Return the values of each label by which the battles are split."""
-        return {name: sorted(values) for name, values in self._shown.items() if len(values) > 1}
+        return {name: sorted(values) for name, values in self._label_values.items() if len(values) > 1}
 
     def _unit(self, output: int) -> tuple[str, int, int]:
         entries = self.entries
@@ -79,7 +79,7 @@ class SiteBattles:
         mode = self.images.published[self.entries.id_of(output)].mode
         labels = {name: printable(value) for name in LABELS if (value := getattr(entry.item, name))}
         for name, value in labels.items():
-            self._shown[name].add(value)
+            self._label_values[name].add(value)
         return {
             "key": printable(entry.item.key),
             "instruction": printable(" ".join(instruction.split())),

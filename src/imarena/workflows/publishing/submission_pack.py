@@ -94,12 +94,12 @@ def _in_order(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
     """Return every file, except later turns whose earlier turn is missing: a chain of turns has no gap."""
     packed = {(file.expected.item.item_id, file.expected.mode, file.expected.turn) for file in files}
 
-    def whole(file: SubmittedFile) -> bool:
+    def is_complete(file: SubmittedFile) -> bool:
         output = file.expected
         earlier = range(output.turn) if output.mode is Mode.MULTI_TURN else ()
         return all((output.item.item_id, output.mode, turn) in packed for turn in earlier)
 
-    return [file for file in files if whole(file)]
+    return [file for file in files if is_complete(file)]
 
 
 def _manifest_entry(number: int, submitted: SubmittedFile) -> PackedFile:

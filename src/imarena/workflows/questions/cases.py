@@ -101,7 +101,7 @@ def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
 def chosen_items(workspace: Workspace, datasets: Sequence[str] | None, tasks: Sequence[str] | None) -> Iterator[Item]:
     """Return the items of these data sets and tasks (default: all). An unknown name raises and suggests the nearest."""
     check_names(workspace, datasets=datasets, tasks=tasks)
-    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
+    where = {name: list(names) for name, names in (("dataset", datasets), ("task", tasks)) if names}
     return workspace.store.records(Item, **where)
 
 
@@ -113,16 +113,16 @@ def check_names(
     keys: Sequence[str] | None = None,
 ) -> None:
     """Raise if the workspace does not have a data set, task or key; suggest the nearest name."""
-    for column, kind, chosen in (("dataset", "data set", datasets), ("task", "task", tasks), ("key", "key", keys)):
-        if chosen:
-            _check(kind, chosen, {str(key[0]) for key in workspace.store.count(Item, column) if key[0]})
+    for column, kind, names in (("dataset", "data set", datasets), ("task", "task", tasks), ("key", "key", keys)):
+        if names:
+            _check(kind, names, {str(key[0]) for key in workspace.store.count(Item, column) if key[0]})
 
 
-def _check(kind: str, chosen: Sequence[str], names: set[str]) -> None:
-    for name in chosen:
-        if name not in names:
+def _check(kind: str, names: Sequence[str], existing: set[str]) -> None:
+    for name in names:
+        if name not in existing:
             raise UnknownName(
-                f"There is no {kind} called '{name}'.", hint=suggestion(name, names, _listed(kind, names))
+                f"There is no {kind} called '{name}'.", hint=suggestion(name, existing, _listed(kind, existing))
             )
 
 

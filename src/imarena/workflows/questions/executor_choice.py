@@ -10,7 +10,7 @@ from imarena.workflows.wiring import WiredJudge
 
 def computes(*parties: Judge | Editor) -> bool:
     """Return whether all answers are computed locally, instead of waiting for an endpoint, a program or a file."""
-    return bool(parties) and all(each.traits.cpu_bound for each in parties)
+    return bool(parties) and all(party.traits.cpu_bound for party in parties)
 
 
 def executor_for(settings: Settings, option: str, staying: str | None, model: str | None = None) -> ExecutorKind:
@@ -56,8 +56,8 @@ def executor_of_editors(settings: Settings, option: str, editors: Sequence[Edito
     traits = {editor.name: editor.traits for editor in editors}
     staying = (
         name
-        for name, each in traits.items()
-        if each.resumable is not None or (each.opening is not None and not each.loads_model)
+        for name, trait in traits.items()
+        if trait.resumable is not None or (trait.opening is not None and not trait.loads_model)
     )
-    loading = (name for name, each in traits.items() if each.opening is not None and each.loads_model)
+    loading = (name for name, trait in traits.items() if trait.opening is not None and trait.loads_model)
     return executor_for(settings, option, next(staying, None), next(loading, None))

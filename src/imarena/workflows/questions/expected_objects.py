@@ -111,7 +111,7 @@ def stored_object_lists(workspace: Workspace, **where: Any) -> Iterator[StoredOb
             evidence.image_sha256,
             evidence.tool,
             evidence.status,
-            tuple(str(each) for each in objects_from_reasons(value)),
+            tuple(str(name) for name in objects_from_reasons(value)),
             attempt if isinstance(attempt, int) else 0,
             canonical_json([evidence.tool, evidence.tool_version, params]),
         )
@@ -145,12 +145,12 @@ def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]
 
 
 def _objects(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
-    stated = item.provenance.get(KIND)
-    if isinstance(stated, list):
-        return tuple(name for name in stated if isinstance(name, str))[:MOST]
+    imported = item.provenance.get(KIND)
+    if isinstance(imported, list):
+        return tuple(name for name in imported if isinstance(name, str))[:MOST]
     question = objects_question(item, turn, mode)
     objects = by_models(question.subject)
-    return objects if objects is not None else tuple(str(each) for each in offline_objects(question.instruction))
+    return objects if objects is not None else tuple(str(name) for name in offline_objects(question.instruction))
 
 
 @dataclass(frozen=True)

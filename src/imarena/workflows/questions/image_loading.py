@@ -20,7 +20,7 @@ class ImageLoader:
         self._workspace = workspace
         self.held: Callable[[str], bytes | None] | None = None
         """The executor's stand-ins for images (`OpenExecutor.held`), while a run asks."""
-        self._seen: TTLCache[str, bool] = TTLCache(MOST_CHECKED, CHECK_S)
+        self._present: TTLCache[str, bool] = TTLCache(MOST_CHECKED, CHECK_S)
         self._lock = threading.Lock()
 
     def __call__(self, image: ImageRef) -> bytes:
@@ -34,7 +34,7 @@ class ImageLoader:
 
     def _is_stored(self, sha256: str) -> bool:
         with self._lock:
-            if sha256 in self._seen:
+            if sha256 in self._present:
                 return True
         if self._workspace.blobs.size(sha256) is None:
             return False
@@ -44,4 +44,4 @@ class ImageLoader:
     def _note(self, sha256: str) -> None:
         if self.held is not None:
             with self._lock:
-                self._seen[sha256] = True
+                self._present[sha256] = True

@@ -44,14 +44,14 @@ def judge_cases(
     progress: Progress | None = None,
 ) -> JudgeReport:
     """Ask a judge all questions that have no answer yet."""
-    chosen = question_settings or QuestionSettings()
+    options = question_settings or QuestionSettings()
     before = parents or {}
     planned = plan_cases(workspace, judge, cases, before)
     scale = stated_scale(judge, judge.name.partition("/")[0])
     tally = JudgeTally(judge.name, planned.answered, planned.unfit, scale=scale)
-    settings: JsonDict = {"judge": judge.name, "dimension": chosen.dimension, "params": judge.params}
-    if chosen.orders:
-        settings[ORDERS_PARAM] = chosen.orders
+    settings: JsonDict = {"judge": judge.name, "dimension": options.dimension, "params": judge.params}
+    if options.orders:
+        settings[ORDERS_PARAM] = options.orders
 
     load = ImageLoader(workspace)
 
@@ -77,8 +77,8 @@ def judge_cases(
         return len(left.work)
 
     run = JudgeRun(
-        chosen.command, settings, judge, planned.work, show,
-        partial(records_of, judge, dimension=chosen.dimension, orders=chosen.orders),
+        options.command, settings, judge, planned.work, show,
+        partial(records_of, judge, dimension=options.dimension, orders=options.orders),
         check=check,
         twins=lambda work: len(work.twins),
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
@@ -88,5 +88,5 @@ def judge_cases(
         images=load,
         finish=finish,
     )  # fmt: skip
-    terms = chosen.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)
-    return ask_judge(workspace, run, tally, replace(terms, progress=progress), chosen.watch)
+    terms = options.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)
+    return ask_judge(workspace, run, tally, replace(terms, progress=progress), options.watch)

@@ -103,8 +103,7 @@ def plan_cases(
             unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, stored.attempts.get(identity, 0))
-    work = with_earlier_answers(workspace, judge, list(fresh.values()))
-    return PlannedWork(work, copies, done_before, unfit)
+    return PlannedWork(with_earlier_answers(workspace, judge, list(fresh.values())), copies, done_before, unfit)
 
 
 def asked_elsewhere(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
@@ -136,7 +135,7 @@ def _earlier(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _StoredWork:
     """What a judge was asked before."""
 
     done: dict[str, str] = field(default_factory=dict)
@@ -152,8 +151,8 @@ def case_key(case: Case) -> tuple[str, str | None, str | None]:
     return case.left.output_id, case.right.output_id if case.right else None, order
 
 
-def _stored_work(workspace: Workspace, judge: Judge) -> _Known:
-    stored = _Known()
+def _stored_work(workspace: Workspace, judge: Judge) -> _StoredWork:
+    stored = _StoredWork()
     for answer in stored_answers(workspace, judge=judge.name):
         work = answer.key[0]
         stored.attempts[work] = max(stored.attempts.get(work, 0), answer.attempt + 1)

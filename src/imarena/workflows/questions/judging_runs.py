@@ -97,14 +97,14 @@ def plan_battles(
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """Plan to show the sampler's battles to every judge, in the orders of the policy."""
-    chosen = sampler or Sampler()
+    sampler = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    board = _board(workspace, datasets, editors, tasks, limit, voted=chosen.kind in ("full", "voted"))
-    battles = sampled_pairs(board, chosen)
+    board = _board(workspace, datasets, editors, tasks, limit, voted=sampler.kind in ("full", "voted"))
+    battles = sampled_pairs(board, sampler)
     if not battles:
-        _refuse(board, chosen)
-    cases = list(cases_of(board, battles, orders, repeats=repeats, seed=chosen.seed))
-    return [_job(workspace, judge, terms, board, cases, "battle", chosen, orders, repeats) for judge, terms in wired]
+        _refuse(board, sampler)
+    cases = list(cases_of(board, battles, orders, repeats=repeats, seed=sampler.seed))
+    return [_job(workspace, judge, terms, board, cases, "battle", sampler, orders, repeats) for judge, terms in wired]
 
 
 def _wire(

@@ -51,8 +51,8 @@ def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
             hashes[row["image_sha256"]] = None
     for item in workspace.store.records(Item):
         hashes |= dict.fromkeys(image.sha256 for image in item.sources)
-    gone = withdrawn_images(workspace)
-    return {sha256: None for sha256 in hashes if sha256 not in gone}
+    withdrawn = withdrawn_images(workspace)
+    return {sha256: None for sha256 in hashes if sha256 not in withdrawn}
 
 
 def scan_pictures(

@@ -64,7 +64,7 @@ def reparse_replies(
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
     noting: JsonDict = {"judges": list(judges or [])}
     with record_run(workspace, "reparse", noting) as ongoing:
-        done = _Done(workspace, where)
+        done = _StoredAnswers(workspace, where)
         batch: list[Record] = []
         readers = ReplyReaders(workspace.settings, dict(options or {}))
         for number, judgment in enumerate(_readable(workspace, where, done)):
@@ -83,7 +83,7 @@ def reparse_replies(
     return ReparseReport(**vars(tally), without_answer=without_answer)
 
 
-class _Done:
+class _StoredAnswers:
     """What needs no parsing: replaced judgments, and failures of questions that another attempt answered."""
 
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ class _Done:
         return judgment.status is not Status.OK and key in self.answered
 
 
-def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Iterator[Judgment]:
+def _readable(workspace: Workspace, where: dict[str, Any], done: _StoredAnswers) -> Iterator[Judgment]:
     for judgment in workspace.store.records(Judgment, status=READABLE, **where):
         if judgment.reply_id is not None and not done.holds(judgment):
             yield judgment

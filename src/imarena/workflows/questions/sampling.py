@@ -125,10 +125,10 @@ def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
     lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
-    chosen = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
+    battles = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
     if sampler.kind == "full":  # boards ignore pairs without two names, but `align` compares them with the votes
-        chosen += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
-    return chosen
+        battles += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+    return battles
 
 
 def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:

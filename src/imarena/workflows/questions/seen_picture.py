@@ -56,9 +56,9 @@ class SeenPicture:
         if name == "salient":
             return [_region(mask.mask, mask.score) for mask in masks_in(evidence)]
         return [
-            SeenBox((round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)), each.score, each.label)
-            for each in boxes_in(evidence, self.width, self.height)
-            for left, top, right, bottom in [each.box]
+            SeenBox((round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)), item.score, item.label)
+            for item in boxes_in(evidence, self.width, self.height)
+            for left, top, right, bottom in [item.box]
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -97,14 +97,14 @@ def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:
     If the image cannot be read or a tool fails, the result has a status; no exception is raised. An unknown tool
     raises `UserError`.
     """
-    chosen = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
+    picture_tools = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
     name = "image" if isinstance(picture, bytes) else str(picture)
     try:
         data = image_bytes(picture)
         image = pixels(data)
     except (InvalidImage, UserError) as error:
         return SeenPicture(name, Status.INVALID_IMAGE, error=first_line(error))
-    answers = {tool.name: _answer(tool, image) for tool in chosen}
+    answers = {tool.name: _answer(tool, image) for tool in picture_tools}
     return SeenPicture(name, Status.OK, "", sha256_hex(data), image.shape[1], image.shape[0], answers)
 
 

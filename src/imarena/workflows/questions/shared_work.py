@@ -68,11 +68,11 @@ class ClaimedWork(Generic[W]):
         self._ahead = slots
         self._held: set[str] = set()
         self._lapses = claims.lapses
-        self._over: set[str] = set()
+        self._finished: set[str] = set()
         """Keys of work begun here or asked elsewhere."""
         self._foreign: dict[str, float] = {}
         """Keys that other processes hold, and when that was checked."""
-        self._elsewhere: set[str] = set()
+        self._answered_elsewhere: set[str] = set()
         self._last = time.monotonic()
         self._lock = asyncio.Lock()
 
@@ -83,13 +83,13 @@ class ClaimedWork(Generic[W]):
         if key in self._held:
             return self._begin(key)
         async with self._lock:
-            if key not in self._held and key not in self._elsewhere:
+            if key not in self._held and key not in self._answered_elsewhere:
                 if time.monotonic() - self._foreign.get(key, -RECHECK_S) < RECHECK_S:
                     raise NotNow
                 await asyncio.to_thread(patiently, partial(self._take, key))
                 self._drop_lapsed()
-        if key in self._elsewhere:
-            self._over.add(key)
+        if key in self._answered_elsewhere:
+            self._finished.add(key)
             self._shared.elsewhere(work)
             raise DoneElsewhere
         if key not in self._held:
@@ -108,7 +108,7 @@ class ClaimedWork(Generic[W]):
 
     def _begin(self, key: str) -> None:
         self._held.discard(key)
-        self._over.add(key)
+        self._finished.add(key)
 
     def _take(self, key: str) -> None:
         """Claim this work and some that follows, and check again what other processes hold."""
@@ -122,14 +122,14 @@ class ClaimedWork(Generic[W]):
         for later in self._keys[self._index_of[key] : self._index_of[key] + 4 * self._ahead]:
             if len(keys) - len(self._foreign) >= self._ahead:
                 break
-            if later not in self._over and later not in self._held:
+            if later not in self._finished and later not in self._held:
                 keys.add(later)
         foreign = self._claims.take(keys)
         if foreign and not self._foreign:
             _LOG.warning("%s left to another process that asks the same", counted(len(foreign), "question"))
         claimed = keys - foreign.keys()
-        answered = self._shared.answered([self._work[self._index_of[mine]] for mine in claimed])
-        self._elsewhere |= answered
+        answered = self._shared.answered([self._work[self._index_of[claimed_key]] for claimed_key in claimed])
+        self._answered_elsewhere |= answered
         self._claims.release(list(answered))
         self._held |= claimed - answered
         self._foreign = dict.fromkeys(foreign, time.monotonic())

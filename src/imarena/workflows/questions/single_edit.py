@@ -163,7 +163,7 @@ def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
     card = CARDS.get(wired.kind)
     reasons: JsonDict = dict(verdict.reasons)
     limits = reasons.pop("cannot_judge", None)
-    stated = tuple(str(limit) for limit in limits) if isinstance(limits, list) else ()
+    own_limits = tuple(str(limit) for limit in limits) if isinstance(limits, list) else ()
     return EditScore(
         output=name,
         judge=wired.judge.name,
@@ -174,7 +174,7 @@ def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
         success=verdict.success,
         confidence=verdict.confidence,
         reasons=reasons,
-        cannot_judge=stated or (() if card is None else card.cannot_judge),
+        cannot_judge=own_limits or (() if card is None else card.cannot_judge),
         error=verdict.error,
         cost_usd=verdict.usage.cost_usd,
     )
@@ -203,17 +203,17 @@ def measure_edit(source: ImageInput, output: ImageInput, mask: ImageInput | None
 
 
 def _likeness(before: Pixels, after: Pixels, region: Mask | None) -> vision.RegionValues:
-    whole = vision.face_likeness(before, after)
+    value = vision.face_likeness(before, after)
     if region is None:
-        return vision.RegionValues(whole)
-    return vision.RegionValues(whole, *(vision.face_likeness(before, after, part) for part in (region, ~region)))
+        return vision.RegionValues(value)
+    return vision.RegionValues(value, *(vision.face_likeness(before, after, part) for part in (region, ~region)))
 
 
 def _distances(measure: Distance, before: Pixels, after: Pixels, region: Mask | None) -> vision.RegionValues:
-    whole = measure(before, after)
+    value = measure(before, after)
     if region is None:
-        return vision.RegionValues(whole)
-    return vision.RegionValues(whole, *(vision.distance_in(measure, before, after, part) for part in (region, ~region)))
+        return vision.RegionValues(value)
+    return vision.RegionValues(value, *(vision.distance_in(measure, before, after, part) for part in (region, ~region)))
 
 
 def _read_mask(mask: ImageInput, size: tuple[int, int]) -> Mask:

@@ -98,8 +98,8 @@ def _all_findings(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]
     outputs: dict[str, list[Output]] = defaultdict(list)
     images = list(flags)
     for start in range(0, len(images), BATCH):
-        chosen = images[start : start + BATCH]
-        for output in workspace.store.records(Output, image_sha256=chosen, status=Status.OK.value):
+        hashes = images[start : start + BATCH]
+        for output in workspace.store.records(Output, image_sha256=hashes, status=Status.OK.value):
             outputs[output.item_id].append(output)
     items = workspace.store.records(Item)
     return [finding for item in items for finding in _of_item(item, outputs.get(item.item_id, []), flags)]

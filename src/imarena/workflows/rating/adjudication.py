@@ -39,8 +39,8 @@ def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: 
     """Offer a unit once more if all its raters have answered and disagree; returns False otherwise."""
     if plan.adjudication == "off":
         return False
-    mine = (table.c.campaign_id == campaign_id, table.c.unit == unit)
-    tasks = connection.execute(select(table).where(*mine, table.c.purpose.in_(("vote", *leases.ADJUDICATING)))).all()
+    of_unit = (table.c.campaign_id == campaign_id, table.c.unit == unit)
+    tasks = connection.execute(select(table).where(*of_unit, table.c.purpose.in_(("vote", *leases.ADJUDICATING)))).all()
     open_tasks = [task for task in tasks if task.state not in ("done", WITHDRAWN)]
     if open_tasks or any(task.purpose != "vote" for task in tasks):
         return False
@@ -90,17 +90,16 @@ def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[
 
 def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assignment | None, list[Verification]]:
     """A task of a unit, and each rater's newest check of its item; a check is not linked to a task."""
-    mine = (assignments.c.campaign_id == campaign_id, assignments.c.purpose == "vote", assignments.c.unit == unit)
-    row = connection.execute(select(assignments).where(*mine).limit(1)).mappings().first()
+    of_unit = (assignments.c.campaign_id == campaign_id, assignments.c.purpose == "vote", assignments.c.unit == unit)
+    row = connection.execute(select(assignments).where(*of_unit).limit(1)).mappings().first()
     if row is None:
         return None, []
     done = select(table.c.rater_id).where(
         table.c.campaign_id == campaign_id, table.c.unit == unit, table.c.purpose == "vote", table.c.state == "done"
     )
     query = select(verifications).where(verifications.c.item_id == row["item_id"], verifications.c.rater_id.in_(done))
-    newest = {}
-    for stored in connection.execute(query.order_by(verifications.c.seq)).mappings():
-        newest[stored["rater_id"]] = from_row(Verification, stored)
+    rows = connection.execute(query.order_by(verifications.c.seq)).mappings()
+    newest = {check["rater_id"]: from_row(Verification, check) for check in rows}
     return from_row(Assignment, row), list(newest.values())
 
 
@@ -112,11 +111,11 @@ def offer_adjudications(workspace: Workspace, campaign: Campaign) -> int:
     plan = plan_of(campaign)
     if plan.adjudication == "off":
         return 0
-    mine = select(assignments.c.unit).where(
+    query = select(assignments.c.unit).where(
         assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose == "vote"
     )
     with reading(workspace.store.engine) as connection:
-        units = sorted(connection.execute(mine.distinct()).scalars())
+        units = sorted(connection.execute(query.distinct()).scalars())
     new = 0
     for unit in units:  # short transactions, so that raters can vote meanwhile
         with writing(workspace.store.engine) as connection:
@@ -130,8 +129,7 @@ def hand_over_open(workspace: Workspace, campaign: Campaign) -> None:
     free = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
     with writing(workspace.store.engine) as connection:
         changed = {"state": WITHDRAWN} if mode == "off" else {"state": "free", "purpose": _PURPOSE[mode]}
-        waiting = table.c.state.in_(("free", WITHDRAWN))
-        connection.execute(update(table).where(*free, waiting).values(changed))
+        connection.execute(update(table).where(*free, table.c.state.in_(("free", WITHDRAWN))).values(changed))
 
 
 def take_for_lead(

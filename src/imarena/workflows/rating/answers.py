@@ -86,14 +86,14 @@ def is_known_answer_right(assignment: Assignment, vote: Vote, known_tasks: dict[
 
 def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
     """Number of check tasks of a campaign (repeats, known answers), which measure raters: all, and answered."""
-    mine = (
+    conditions = (
         assignments.c.campaign_id == campaign.campaign_id,
         assignments.c.purpose.not_in(("vote", "adjudication")),
     )
     cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))
     with reading(workspace.store.engine) as connection:
-        every = connection.execute(select(func.count()).select_from(assignments).where(*mine)).scalar_one()
-        done = connection.execute(votes_in_force(cast.where(*mine))).scalar_one()
+        every = connection.execute(select(func.count()).select_from(assignments).where(*conditions)).scalar_one()
+        done = connection.execute(votes_in_force(cast.where(*conditions))).scalar_one()
     return int(every), int(done)
 
 

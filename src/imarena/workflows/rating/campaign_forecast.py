@@ -49,7 +49,7 @@ def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForec
     return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), repeats, reasons)
 
 
-def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[str]:
+def _left_out(workspace: Workspace, plan: CampaignPlan, number: int) -> Counter[str]:
     """Counts by notice code, in the order of filtering: items, outputs, then units."""
     left: Counter[str] = Counter()
     everything = CampaignPlan(name=plan.name, kind=plan.kind)
@@ -63,18 +63,18 @@ def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[
     unlimited = len(plan_units(workspace, plan.model_copy(update={"max_units": None})))
     with_known = plan.model_copy(update={"max_units": None, "gold": (), "practice": (), "qualification": ()})
     left["units_known"] = len(plan_units(workspace, with_known)) - unlimited
-    left["units_over_limit"] = unlimited - chosen
+    left["units_over_limit"] = unlimited - number
     return left
 
 
 def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str]) -> Counter[str]:
     left: Counter[str] = Counter()
-    gone = withdrawn_images(workspace)
+    withdrawn = withdrawn_images(workspace)
     images_by_slot: dict[tuple[str, int, str], list[str]] = defaultdict(list)
     for row in workspace.store.rows(Output):
         if row["item_id"] not in items:
             continue
-        reason = _output_reason(row, plan, gone)
+        reason = _output_reason(row, plan, withdrawn)
         if reason:
             left[reason] += 1
         else:
@@ -88,7 +88,7 @@ def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str])
     return left
 
 
-def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collection[str]) -> str:
+def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, withdrawn: Collection[str]) -> str:
     """Why an output is not shown; empty if it is."""
     if output["status"] != Status.OK.value:
         return "outputs_failed"
@@ -96,6 +96,6 @@ def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collecti
         return "outputs_without_editor"
     if output["sample"] != 0:
         return "outputs_other_samples"
-    if not output["image_sha256"] or output["image_sha256"] in gone:
+    if not output["image_sha256"] or output["image_sha256"] in withdrawn:
         return "outputs_without_pixels"
     return "outputs_other_editors" if plan.editors and output["editor"] not in plan.editors else ""

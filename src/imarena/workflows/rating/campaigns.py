@@ -120,8 +120,7 @@ def offer_missing(workspace: Workspace) -> int:
         .order_by(assignments_table.c.seq)
     )
     with writing(workspace.store.engine) as connection:
-        rows = connection.execute(waiting).mappings().all()
-        offered = [from_row(Assignment, row) for row in rows]
+        offered = [from_row(Assignment, row) for row in connection.execute(waiting).mappings().all()]
         leases.offer_tasks(connection, ((assignment, position) for position, assignment in enumerate(offered)))
     return len(offered)
 
@@ -140,10 +139,10 @@ def candidate_items(workspace: Workspace) -> Iterator[routing.CandidateItem]:
 
 def _candidate_outputs(workspace: Workspace) -> Iterator[routing.CandidateOutput]:
     """First samples of named editors that have pixels to show."""
-    gone = withdrawn_images(workspace)
+    withdrawn = withdrawn_images(workspace)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         image = row["image_sha256"]
-        if row["editor"] is not None and row["sample"] == 0 and image and image not in gone:
+        if row["editor"] is not None and row["sample"] == 0 and image and image not in withdrawn:
             yield routing.CandidateOutput(row["id"], row["item_id"], row["turn"], row["mode"], row["editor"], image)
 
 
@@ -225,13 +224,13 @@ def count_campaigns(workspace: Workspace) -> int:
 def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgress:
     """How far a campaign is."""
     table = leases_table
-    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
+    conditions = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
     dealt = select(table.c.unit, state_of_task().label("state")).outerjoin(
         votes_table, votes_table.c.id == table.c.vote_id
     )
     # tasks for any rater that are not offered have no pixels here: they are not waiting for anybody
     undealt = tasks_not_dealt(campaign.campaign_id).where(assignments_table.c.rater_id.is_not(None)).subquery()
-    work = union_all(dealt.where(*mine), select(undealt.c.unit, undealt.c.state)).subquery()
+    work = union_all(dealt.where(*conditions), select(undealt.c.unit, undealt.c.state)).subquery()
     done = func.count().filter(work.c.state == "done")
     slots = func.count().filter(work.c.state != EXCLUDED)
     units = select(work.c.unit, slots.label("slots"), done.label("done")).group_by(work.c.unit).subquery()
@@ -293,9 +292,9 @@ def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
             hint="A link can be bound to a rater that 'imarena route assign --raters' names.",
         )
     table = assignments_table
-    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
+    conditions = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
     with reading(workspace.store.engine) as connection:
-        raters = sorted(connection.execute(select(table.c.rater_id).where(*mine).distinct()).scalars())
+        raters = sorted(connection.execute(select(table.c.rater_id).where(*conditions).distinct()).scalars())
     if rater_id not in raters:
         sentence = f"It has tasks for: {', '.join(raters[:20])}." if raters else "It has tasks for no named rater."
         hint = f"{sentence} 'imarena route assign --raters {rater_id}' makes some."

@@ -104,9 +104,9 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
 
 
 def _tasks_given(connection: Connection, campaign_id: str, rater_id: str) -> TasksGiven:
-    mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
+    conditions = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
     # held votes will be done by then; skipped gold and repeats count, because they do not come again
     counts = or_(table.c.purpose != "vote", table.c.state != "skipped")
-    query = select(table.c.purpose, func.count()).where(*mine, counts).group_by(table.c.purpose)
+    query = select(table.c.purpose, func.count()).where(*conditions, counts).group_by(table.c.purpose)
     by_purpose = {str(purpose): int(count) for purpose, count in connection.execute(query)}
     return TasksGiven(by_purpose.get("vote", 0), by_purpose.get("gold", 0), by_purpose.get("repeat", 0))

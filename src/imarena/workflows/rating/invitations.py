@@ -110,8 +110,8 @@ def reinvite_rater(
     if person.role != "rater" and by_role != "admin":
         raise Refusal("not_allowed", "Only the administrator may invite a lead.")
     with reading(workspace.store.engine) as connection:
-        mine = select(participants.c.campaign_id).where(participants.c.rater_id == person.rater_id)
-        joined = list(connection.execute(mine.order_by(participants.c.seq)).scalars())
+        query = select(participants.c.campaign_id).where(participants.c.rater_id == person.rater_id)
+        joined = list(connection.execute(query.order_by(participants.c.seq)).scalars())
     if campaign is not None:
         joined = [get_campaign(workspace, campaign).campaign_id]
     if not joined:

@@ -52,8 +52,8 @@ def _count(
         return _right_answers(connection, records, campaign_id, rater_id)
     purpose = "practice" if fact is routing.RaterFact.PRACTICE_SKIPPED else "qualification"
     table = leases_table
-    mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
-    query = select(func.count()).where(*mine, table.c.purpose == purpose, table.c.state == "skipped")
+    of_rater = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
+    query = select(func.count()).where(*of_rater, table.c.purpose == purpose, table.c.state == "skipped")
     return int(connection.execute(query).scalar_one())
 
 
@@ -98,10 +98,10 @@ def _candidates(
         yield from routing.known_assignments(plan, campaign_id, purpose, rater_id)
         return
     table = leases_table
-    mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.purpose == "vote")
-    in_hand = select(func.count()).where(*mine, table.c.state.in_(leases.HOLDING))
+    of_rater = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.purpose == "vote")
+    in_hand = select(func.count()).where(*of_rater, table.c.state.in_(leases.HOLDING))
     gap = routing.repeat_gap(int(connection.execute(in_hand).scalar_one()))
-    done = select(table.c.assignment_id).where(*mine, table.c.state == "done").order_by(table.c.done_at.desc())
+    done = select(table.c.assignment_id).where(*of_rater, table.c.state == "done").order_by(table.c.done_at.desc())
     for identity in connection.execute(done.offset(gap).limit(_REPEATS_TRIED)).scalars():
         yield routing.repeat_of(records.assignment(identity), rater_id)
 

@@ -27,7 +27,7 @@ class PictureLog:
 
     def __init__(self, turns: WriteQueue) -> None:
         self._turns = turns
-        self._known: LRUCache[str, dict[str, str]] = LRUCache(_MOST_TASKS)
+        self._times: LRUCache[str, dict[str, str]] = LRUCache(_MOST_TASKS)
         self._pending: dict[tuple[str, str], str] = {}
         self._timer: threading.Timer | None = None
         self._guard = threading.Lock()
@@ -35,7 +35,7 @@ class PictureLog:
     def add(self, address: str, slot: str) -> None:
         """Record that a picture of a task was sent; only the first time counts."""
         with self._guard:
-            times = self._known.setdefault(address, {})
+            times = self._times.setdefault(address, {})
             if slot in times:
                 return
             times[slot] = self._pending[address, slot] = moment_text(now())
@@ -49,7 +49,7 @@ class PictureLog:
         are not in memory.
         """
         with self._guard:
-            times = dict(self._known.get(address, {}))
+            times = dict(self._times.get(address, {}))
         return times if slots <= times.keys() else {**times, **read_served_pictures(connection, address)}
 
     def flush(self) -> None:

@@ -62,8 +62,7 @@ def _take(
 def _free(
     connection: Connection, voting: Voting, campaign: Campaign, rater_id: str, until: str, address: str
 ) -> Assignment | None:
-    moment = moment_text(now())
-    task = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+    task = leases.free_task(connection, campaign.campaign_id, rater_id, moment_text(now()))
     if task is None:
         return None
     free, assignment = task
@@ -72,8 +71,8 @@ def _free(
     if not leases.change_lease(connection, free, **changes):
         return None
     if free.rater_id is not None:
-        gone = f"gone_{secrets.token_hex(12)}"
-        leases.insert_new(connection, _event(gone, free.assignment_id, EventKind.EXPIRED, free.rater_id))
+        old_address = f"gone_{secrets.token_hex(12)}"
+        leases.insert_new(connection, _event(old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id))
     return voting.records.keep(assignment)
 
 

@@ -112,12 +112,12 @@ def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]
         rows = connection.execute(query).mappings().all()
     taken_back: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        whose = (row["assignment_id"], row["rater_id"])
+        key = (row["assignment_id"], row["rater_id"])
         if row["kind"] == EventKind.UNSKIPPED.value:
-            taken_back[whose] += 1  # the skip before it does not count
+            taken_back[key] += 1  # the skip before it does not count
             continue
-        if taken_back[whose]:
-            taken_back[whose] -= 1
+        if taken_back[key]:
+            taken_back[key] -= 1
             continue
         event = from_row(Event, {name: value for name, value in row.items() if name != "item_id"})
         reason, _, note = event.reason.partition(": ")

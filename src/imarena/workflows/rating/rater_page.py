@@ -62,12 +62,12 @@ def rater_details(workspace: Workspace, campaign: Campaign, rater_id: str) -> Ra
     if work is None:
         raise Refusal("not_found", "This rater does not take part in the campaign.")
     answered = list(answered_tasks(workspace, campaign, excluded=True))
-    mine = sorted((cast for cast in answered if cast.vote.rater_id == rater_id), key=lambda cast: cast.vote.created_at)
-    newest = mine[::-1][:MOST]
+    tasks = sorted((cast for cast in answered if cast.vote.rater_id == rater_id), key=lambda cast: cast.vote.created_at)
+    newest = tasks[::-1][:MOST]
     standing = rater_stage(Voting(workspace), campaign, work)
     outcome = None if standing is None else participation_outcome(plan_of(campaign), standing)
     answers = _answers(workspace, campaign, newest, answered)
-    return RaterDetails(work, "sheet" if standing is None else standing.stage, outcome, answers, len(mine))
+    return RaterDetails(work, "sheet" if standing is None else standing.stage, outcome, answers, len(tasks))
 
 
 def _answers(

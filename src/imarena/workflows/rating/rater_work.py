@@ -256,8 +256,8 @@ def _with_answers(
     least = forms().pace.least_s.get(plan.kind, 0.0)
     reasons = _reasons(work.rater_id, counts, plan, usual)
     beside = [flag for flag in report.flags if flag != "too_few"] if report is not None else []
-    whose: dict[str, JsonValue] = {"rater": work.rater_id}
-    notices = [Notice(code=f"rater_{flag}", values=whose) for flag in beside]
+    rater: dict[str, JsonValue] = {"rater": work.rater_id}
+    notices = [Notice(code=f"rater_{flag}", values=rater) for flag in beside]
     return replace(
         work,
         votes=work.votes + counts.votes,

@@ -67,26 +67,26 @@ def rehearse_campaign(
     workspace: Workspace, campaign: str, to: Path, people: Mapping[RaterBehaviour, int] | None = None, *, seed: int = 0
 ) -> Rehearsal:
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
-    chosen = get_campaign(workspace, campaign)
-    if not chosen.open or plan_of(chosen).paused:
-        raise UserError(f"'{chosen.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
+    record = get_campaign(workspace, campaign)
+    if not record.open or plan_of(record).paused:
+        raise UserError(f"'{record.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
     counts = dict(USUAL if people is None else people)
     if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
     with copy_workspace(workspace, to) as copy:
         offer_missing(copy)
-        raters = _join(copy, chosen, counts)
-        stages = _rate(copy, chosen, raters, seed)
+        raters = _join(copy, record, counts)
+        stages = _rate(copy, record, raters, seed)
         _set_times(copy, raters)
-        progress = campaign_progress(copy, chosen)
-        work = {own.rater_id: own for own in rater_work(copy, chosen)}
+        progress = campaign_progress(copy, record)
+        work = {own.rater_id: own for own in rater_work(copy, record)}
         rehearsed = [
             RehearsedRater(rater_id, kind, work[rater_id].votes, *stages[rater_id], work[rater_id].notices)
             for rater_id, kind in raters.items()
         ]
         return Rehearsal(
-            str(to), chosen.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
-            rehearsed, agreement(copy, chosen),
+            str(to), record.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
+            rehearsed, agreement(copy, record),
         )  # fmt: skip
 
 
@@ -128,9 +128,9 @@ def _rate(
 
 def _set_times(copy: Workspace, raters: Mapping[str, RaterBehaviour]) -> None:
     """Set the times of simulated votes in the copy, as if the raters had taken their time and seen the pictures."""
-    mine: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
+    cast: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
     with writing(copy.store.engine) as connection:
-        for vote in mine:
+        for vote in cast:
             begun = vote.created_at - timedelta(seconds=vote.time_spent_s or 0.0)
             timed = vote.model_copy(update={"handed_out_at": begun, "pictures_served_at": begun, "unseen": False})
             body = to_row(timed)["body"]

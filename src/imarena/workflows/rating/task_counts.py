@@ -102,13 +102,13 @@ def _parts(all_of_them: list[T]) -> Iterator[list[T]]:
         yield all_of_them[start : start + _CHUNK]
 
 
-def _set_state(workspace: Workspace, chosen: list[str], old: str, new: str) -> None:
+def _set_state(workspace: Workspace, ids: list[str], old: str, new: str) -> None:
     """Change states in short transactions: raters can vote meanwhile, and a task that was just taken stays taken."""
     table = leases_table
-    for part in _parts(chosen):
+    for part in _parts(ids):
         with writing(workspace.store.engine) as connection:
-            mine = (table.c.assignment_id.in_(part), table.c.state == old)
-            connection.execute(update(table).where(*mine).values(state=new))
+            conditions = (table.c.assignment_id.in_(part), table.c.state == old)
+            connection.execute(update(table).where(*conditions).values(state=new))
 
 
 def _make(workspace: Workspace, campaign: Campaign, tasks: list[tuple[str, int, int]]) -> None:

@@ -84,8 +84,7 @@ def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) ->
         return None, None
     vote = voting.records.vote_within(connection, lease.vote_id)
     fields = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
-    sides = {name: getattr(vote, name) for name in fields}
-    retraction = Vote(**sides, supersedes=vote.vote_id, retracted=True)
+    retraction = Vote(**{name: getattr(vote, name) for name in fields}, supersedes=vote.vote_id, retracted=True)
     leases.insert_new(connection, retraction)
     return answer_of_vote(vote), retraction.vote_id
 
@@ -98,9 +97,9 @@ def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> N
             raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
         shared = voting.for_anybody(connection, lease)
         # the address stops working, whatever the task was: one that still worked would reveal gold
-        gone = {"address": None, "until": None, "vote_id": None, "handed_at": None}
+        cleared = {"address": None, "until": None, "vote_id": None, "handed_at": None}
         after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
-        if not leases.change_lease(connection, lease, **gone, **after):
+        if not leases.change_lease(connection, lease, **cleared, **after):
             raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
         voting.note(
             connection, f"skip_{secrets.token_hex(12)}", lease.assignment_id, EventKind.SKIPPED, rater_id, reason
@@ -116,12 +115,12 @@ def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
             raise Refusal("final", "Answers of the test are final.", hint="Go on with the next task.")
         if not _skipped_last(connection, lease.assignment_id, rater_id):
             raise Refusal("nothing", "This task was not skipped.", hint="Ask for the next one.")
-        mine = lease.rater_id in (None, rater_id) and lease.state in ("free", "skipped")
+        is_free = lease.rater_id in (None, rater_id) and lease.state in ("free", "skipped")
         leases.park_task(connection, lease.campaign_id, rater_id)
         moment, until = voting.moments(lease.campaign_id)
         new = secrets.token_urlsafe(18)
         changes = {"state": "held", "rater_id": rater_id, "until": until, "address": new, "handed_at": moment}
-        if not mine or not leases.change_lease(connection, lease, **changes):
+        if not is_free or not leases.change_lease(connection, lease, **changes):
             raise Refusal("taken", "Somebody else has taken this task meanwhile.", hint="Go on with the next task.")
         identity = f"unskip_{secrets.token_hex(12)}"
         voting.note(connection, identity, lease.assignment_id, EventKind.UNSKIPPED, rater_id)
@@ -134,6 +133,6 @@ def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
 
 def _skipped_last(connection: Connection, assignment_id: str, rater_id: str) -> bool:
     """Whether a skip was this rater's last action on the task."""
-    mine = select(events).where(events.c.assignment_id == assignment_id, events.c.rater_id == rater_id)
-    row = connection.execute(mine.order_by(events.c.seq.desc()).limit(1)).mappings().first()
+    query = select(events).where(events.c.assignment_id == assignment_id, events.c.rater_id == rater_id)
+    row = connection.execute(query.order_by(events.c.seq.desc()).limit(1)).mappings().first()
     return row is not None and from_row(Event, row).kind is EventKind.SKIPPED

@@ -94,8 +94,8 @@ def _content(vote: Vote) -> tuple[object, ...]:
 
 def _last_check(connection: Connection, check: Verification) -> tuple[object, ...] | None:
     table = verifications
-    mine = select(table).where(table.c.item_id == check.item_id, table.c.rater_id == check.rater_id)
-    row = connection.execute(mine.order_by(table.c.seq.desc()).limit(1)).mappings().first()
+    query = select(table).where(table.c.item_id == check.item_id, table.c.rater_id == check.rater_id)
+    row = connection.execute(query.order_by(table.c.seq.desc()).limit(1)).mappings().first()
     if row is None:
         return None
     stored = from_row(Verification, row)

@@ -203,8 +203,8 @@ class Voting:
             return self._without_task(connection, campaign.campaign_id, rater_id, where, shared=shared)
         free, assignment = theirs
         if free.rater_id is not None:
-            gone = f"gone_{secrets.token_hex(12)}"
-            self.note(connection, gone, free.assignment_id, EventKind.EXPIRED, free.rater_id)
+            old_address = f"gone_{secrets.token_hex(12)}"
+            self.note(connection, old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id)
         if not leases.take_task(connection, free, rater_id, until=until, address=address, now=moment):
             return None
         self.note(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
@@ -307,8 +307,7 @@ class Voting:
         if not leases.change_lease(connection, lease, state="done", done_at=moment_text(now()), vote_id=vote_id):
             raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
         if lease.purpose == "vote":
-            plan = self.records.plan(lease.campaign_id)
-            offer_adjudication(connection, plan, lease.campaign_id, lease.unit)
+            offer_adjudication(connection, self.records.plan(lease.campaign_id), lease.campaign_id, lease.unit)
 
     def _why_not(self, lease: leases.Lease, address: str, rater_id: str) -> Refusal | None:
         if lease.rater_id == rater_id and lease.address == address:

@@ -51,8 +51,7 @@ def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
     editor = view.entries.editor
     if not editors:
         return np.ones(editor.of.size, bool)
-    codes = [code for code, name in enumerate(editor.names) if name in editors]
-    return np.isin(editor.of, codes)
+    return np.isin(editor.of, [code for code, name in enumerate(editor.names) if name in editors])
 
 
 def _among(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -38,17 +38,17 @@ def read_gallery(
         mask &= entries.pictured
     made_for = {entries.item_id[index] for index in np.unique(entries.item[mask]).tolist()}
     items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
-    chosen = spread_items(items, count)
-    if not chosen:
+    sample = spread_items(items, count)
+    if not sample:
         return None
     outputs: dict[str, list[Output]] = defaultdict(list)
-    where = {"item_id": [item.item_id for item in chosen], **({"editor": list(editors)} if editors else {})}
+    where = {"item_id": [item.item_id for item in sample], **({"editor": list(editors)} if editors else {})}
     for output in workspace.store.records(Output, **where):
         outputs[output.item_id].append(output)
-    shown_outputs = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
-    qualities = truth if truth is not None else true_qualities(workspace, chosen, shown_outputs)
-    output_ids = [output.output_id for some in outputs.values() for output in some]
-    return gallery_section(chosen, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
+    shown_outputs = (output for item in sample for output in last_outputs(item, outputs[item.item_id]))
+    qualities = truth if truth is not None else true_qualities(workspace, sample, shown_outputs)
+    output_ids = [output.output_id for of_item in outputs.values() for output in of_item]
+    return gallery_section(sample, len(items), outputs, _scores(view, judge, output_ids), qualities, picture)
 
 
 def _scores(view: View, judge: str | None, output_ids: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:
@@ -84,14 +84,14 @@ class Thumbnails:
         self.unreadable: set[str] = set()
         """Hashes of images whose file is missing or damaged."""
         self._bytes = 0
-        self._known: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
 
     def __call__(self, image: ImageRef) -> str:
         if self.folder is not None:
             return preview_file(self.workspace, self.folder, image, FILE_PX) or self._unreadable(image)
-        cached = self._known.get(image.sha256)
+        cached = self._addresses.get(image.sha256)
         address = self._inside(image) if cached is None else cached
-        self._known[image.sha256] = address
+        self._addresses[image.sha256] = address
         if not address or self._bytes + len(address) > INSIDE_BYTES:
             self.left_out += bool(address)
             return ""

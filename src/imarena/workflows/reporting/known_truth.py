@@ -62,10 +62,10 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
         if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
     }
     scores = {}
-    for output in sorted(outputs, key=lambda each: (each.item_id, each.turn)):  # each exact image is drawn once
+    for output in sorted(outputs, key=lambda output: (output.item_id, output.turn)):  # each exact image is drawn once
         if output.image is not None and output.item_id in keys and output.status is Status.OK:
-            pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
-            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)
+            pixels, is_complex = workspace.load(output.image), output.mode is Mode.COMPLEX
+            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=is_complex)
             scores[output.output_id] = truth.score
     return scores
 

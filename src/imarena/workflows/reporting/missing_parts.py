@@ -47,15 +47,15 @@ def absent_section(
     """
     titles = [section.title for section in sections if section is not None]
     absent = [part for part in report_parts() if not part.is_among(titles) and (gallery or part.title != "Gallery")]
-    whole = [part.title for part in absent if part.all_editors and chosen]
+    left_out = [part.title for part in absent if part.all_editors and chosen]
     points = [
         f"{part.title}: needs {part.needs}. Command: {part.command}."
         for part in absent
         if not (part.all_editors and chosen)
     ]
-    if whole:
+    if left_out:
         points.append(
-            f"{', '.join(whole)}: only in a report of all editors. Command: imarena report without --editors."
+            f"{', '.join(left_out)}: only in a report of all editors. Command: imarena report without --editors."
         )
     if labels := [name for name in ungrouped if name != "dimension"]:
         points.append(

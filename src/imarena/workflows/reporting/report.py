@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from imarena import reports
 from imarena.core import Progress, UserError, counted, error_line, split_names
-from imarena.core.records import Item, Ranking
+from imarena.core.records import Item
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
@@ -184,9 +184,10 @@ def _study_sections(
         papers.view, papers.main, candidates, judges, papers.picture, known.qualities if known else {}
     )
     yield from agreement_sections(workspace)
-    yield from alignment_sections(workspace, judges)
+    aligned = [*alignment_sections(workspace, judges)]
+    yield from aligned
     yield health_section(workspace, judges)
-    yield from paper_sections(papers)
+    yield from paper_sections(papers, aligned)
 
 
 def _board_sections(
@@ -199,7 +200,7 @@ def _board_sections(
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
             if board is not main:
                 command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            yield reports.groups_section(board.title, by, _rankings(some), command)
+            yield reports.groups_section(board.title, by, [group.ranking for group in some], command)
 
 
 def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
@@ -264,10 +265,6 @@ def _columns(view: View) -> Iterator[str]:
     for name in GROUPED_BY:
         if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
             yield name
-
-
-def _rankings(boards: Sequence[Board]) -> list[Ranking]:
-    return [board.ranking for board in boards]
 
 
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:

@@ -70,11 +70,11 @@ class BattleIndex:
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None if nobody compared these two, or no verdict counts."""
-        for some in row_slices(len(self)):
-            matches = np.flatnonzero(self.left[some] == left)
-            matches = matches[self.right[some][matches] == right]
+        for part in row_slices(len(self)):
+            matches = np.flatnonzero(self.left[part] == left)
+            matches = matches[self.right[part][matches] == right]
             if matches.size:
-                return int(some.start + matches[0])
+                return int(part.start + matches[0])
         return None
 
     def verdicts_of(self, pairs: IntArray | CodeArray) -> tuple[IntArray, IntArray]:
@@ -102,14 +102,14 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
     touched = [changes.pairs]
     if earlier.voted != _digest(cast, asking):
         people = earlier.judge.of
-        old = rows_where(len(earlier), lambda some: earlier.has_any(some, lambda rows: people[rows] < 0))
+        old = rows_where(len(earlier), lambda part: earlier.has_any(part, lambda rows: people[rows] < 0))
         for left, right in ((earlier.left[old], earlier.right[old]), (cast.left, cast.right)):
             touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
         return replace(earlier, seen=views.view_position(view))
-    gone = views.rows_on(view.entries, earlier.left, earlier.right, pairs)
-    return _merge(earlier, gone, _index(view, cast, asking, pairs))
+    replaced = views.rows_on(view.entries, earlier.left, earlier.right, pairs)
+    return _merge(earlier, replaced, _index(view, cast, asking, pairs))
 
 
 def _counting_votes(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
@@ -121,8 +121,7 @@ def _counting_votes(view: views.View) -> tuple[views.VoteColumns, NDArray[np.boo
 
 def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
     arrays = (cast.seq, cast.left, cast.right, cast.preference, cast.dimension.of, cast.created_us, asking)
-    encoded = repr(cast.dimension.names).encode()
-    return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
+    return sha256_hex(b"".join(array.tobytes() for array in arrays) + repr(cast.dimension.names).encode())
 
 
 def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
@@ -135,13 +134,14 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
         rows = views.rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
         judgments = views.judgments_on(view, forms, pairs)
-    ok, stated = judgments.ok, judgments.preference
-    counting = build_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
-    if not all(counting[some].all() for some in row_slices(counting.size)):
+    ok, outcomes = judgments.ok, judgments.preference
+    counting = build_column(len(judgments), bool, lambda part: ok[part] & (outcomes[part] != views.NONE))
+    if not all(counting[part].all() for part in row_slices(counting.size)):
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
-    numbers = _verdict_numbers(cast, judgments)
+    after_votes = build_column(len(judgments), np.int64, lambda part: judgments.seq[part] + _AFTER_VOTES)
+    numbers = joined(cast.seq, after_votes)
     rows, start = _group(keys, numbers)
     first = take_in_parts(rows, start[:-1])
     pair = take_in_parts(keys, first)
@@ -152,16 +152,16 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
     dimension = views.joined_names([cast.dimension, views.Names(dimensions, about)])
     preference = joined(cast.preference, judgments.preference)
 
-    def outcome(some: slice) -> views.ByteArray:
-        at = rows[some]
-        stated = take_rows_at(preference, at)
-        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[stated], stated)
+    def outcome(part: slice) -> views.ByteArray:
+        at = rows[part]
+        outcomes = take_rows_at(preference, at)
+        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[outcomes], outcomes)
 
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))
     return BattleIndex(
-        left=build_column(pair.size, np.int32, lambda some: pair[some] >> 32),
-        right=build_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
+        left=build_column(pair.size, np.int32, lambda part: pair[part] >> 32),
+        right=build_column(pair.size, np.int32, lambda part: pair[part] & 0xFFFFFFFF),
         named=take_in_parts(numbers, first),
         start=start,
         outcome=build_column(rows.size, np.int8, outcome),
@@ -176,16 +176,11 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
     )
 
 
-def _verdict_numbers(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
-    """(n,) the numbers of votes, followed by those of judgments."""
-    return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
-
-
 def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
 
-    def numbered(some: slice) -> list[IntArray]:
-        return [keys[some], numbers[some], np.arange(some.start, some.stop)]
+    def numbered(part: slice) -> list[IntArray]:
+        return [keys[part], numbers[part], np.arange(part.start, part.stop)]
 
     by_key, begun = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size)
     for key, number, row in sorted_parts(keys.size, numbered):
@@ -195,7 +190,7 @@ def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
         begun.append(number[order][new][np.cumsum(new) - 1])  # for every row, the number of the first row of its pair
     rows, first = by_key.column(), begun.column()
     by_pair, starts, at = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size), 0
-    for number, row in sorted_parts(keys.size, lambda some: [first[some], rows[some]]):
+    for number, row in sorted_parts(keys.size, lambda part: [first[part], rows[part]]):
         order = np.argsort(number, kind="stable")
         by_pair.append(row[order])
         starts.append(at + np.flatnonzero(views.group_starts(number[order])))
@@ -204,9 +199,9 @@ def _group(keys: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
     return by_pair.column(), starts.column()
 
 
-def _merge(earlier: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
+def _merge(earlier: BattleIndex, removed: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
-    parts = _parts(gone, np.searchsorted(earlier.named, fresh.named), len(earlier))
+    parts = _parts(removed, np.searchsorted(earlier.named, fresh.named), len(earlier))
 
     def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         return joined(*((new if is_new else old)[begin:end] for is_new, begin, end in parts))
@@ -256,8 +251,8 @@ def _starts(sizes: IntArray) -> IntArray:
     return joined(begins, np.array([at]))
 
 
-def _parts(gone: IntArray | CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
-    """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
+def _parts(removed: IntArray | CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
+    """An earlier index without the pairs `removed`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so copying stretches is much cheaper than picking every row.
     """
@@ -271,7 +266,7 @@ def _parts(gone: IntArray | CodeArray, position: IntArray, size: int) -> list[tu
 
     at = 0
     inserted = [(where, 0, number) for number, where in enumerate(position.tolist())]
-    for where, removes, number in sorted([*inserted, *((where, 1, 0) for where in gone.tolist())]):
+    for where, removes, number in sorted([*inserted, *((where, 1, 0) for where in removed.tolist())]):
         add(False, at, where)
         if not removes:
             add(True, number, number + 1)
@@ -292,7 +287,7 @@ class BattleIds:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
-        self._read: CodeArray | None = None
+        self._hashed_pairs: CodeArray | None = None
         """The pairs of the index hashed last; an index with the same pairs shares this array."""
         self._guard = threading.Lock()
         self._waiting: set[str] = set()
@@ -301,7 +296,7 @@ class BattleIds:
     def find(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
         match = self._look(view, index, identity)
-        if match is None and self._read is not index.left:
+        if match is None and self._hashed_pairs is not index.left:
             self._waiting.add(identity)
             try:
                 self.read(view, index)
@@ -339,7 +334,7 @@ class BattleIds:
     def read(self, view: views.View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
         """Hash new pairs. `pause` is called between parts; if it returns False, hashing ends early."""
         with self._guard:
-            if self._read is index.left:
+            if self._hashed_pairs is index.left:
                 return
             numbers = ColumnWriter(np.uint64)
             new = _new_pairs(_pair_numbers(view.entries, index), self._pair)
@@ -350,13 +345,13 @@ class BattleIds:
                     return
             if new.size:
                 self._number, self._pair = _by_number(joined(self._number, numbers.column()), joined(self._pair, new))
-            self._read = index.left
+            self._hashed_pairs = index.left
 
 
 def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
     """(p,) `seq` of left and right of each pair, combined in one number."""
     seq, left, right = entries.seq, index.left, index.right
-    return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
+    return build_column(len(index), np.int64, lambda part: seq[left[part]] << 32 | seq[right[part]])
 
 
 def _new_pairs(pairs: IntArray, earlier: IntArray) -> IntArray:
@@ -368,7 +363,7 @@ def _new_pairs(pairs: IntArray, earlier: IntArray) -> IntArray:
         *(views.constant_column(np.bool_(is_new), part.size) for is_new, part in ((True, pairs), (False, earlier)))
     )
     new = ColumnWriter(np.int64)
-    for pair, is_new in sorted_parts(all_pairs.size, lambda some: [all_pairs[some], fresh[some]]):
+    for pair, is_new in sorted_parts(all_pairs.size, lambda part: [all_pairs[part], fresh[part]]):
         new.append(np.setdiff1d(pair[is_new], pair[~is_new], assume_unique=True))
     return new.column()
 
@@ -376,7 +371,7 @@ def _new_pairs(pairs: IntArray, earlier: IntArray) -> IntArray:
 def _by_number(numbers: NDArray[np.uint64], pairs: IntArray) -> tuple[NDArray[np.uint64], IntArray]:
     """Both arrays, sorted by number."""
     sorted_numbers, sorted_pairs = ColumnWriter(np.uint64, numbers.size), ColumnWriter(np.int64, pairs.size)
-    for number, pair in sorted_parts(numbers.size, lambda some: [numbers[some], pairs[some]]):
+    for number, pair in sorted_parts(numbers.size, lambda part: [numbers[part], pairs[part]]):
         order = np.argsort(number)
         sorted_numbers.append(number[order])
         sorted_pairs.append(pair[order])

@@ -173,7 +173,7 @@ def list_battles(
 def _pairs_on(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
-        return KeptRows(len(index), lambda some: outputs[index.left[some]])
+        return KeptRows(len(index), lambda part: outputs[index.left[part]])
     return pairs.and_where(lambda numbers: outputs[index.left[numbers]])
 
 
@@ -199,8 +199,8 @@ def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]
 
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
-    chosen = (filters.judge, filters.dimension, filters.since, filters.until)
-    return filters.source != "all" or filters.released or any(value is not None for value in chosen)
+    limits = (filters.judge, filters.dimension, filters.since, filters.until)
+    return filters.source != "all" or filters.released or any(value is not None for value in limits)
 
 
 def _left_verdicts(
@@ -378,5 +378,4 @@ def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> Image
         row = connection.execute(select(blobs).where(blobs.c.sha256 == sha256)).mappings().first()
     if row is None or row["withdrawn_at"]:
         return None
-    names = ("sha256", "size_bytes", "media_type", "width", "height")
-    return ImageRef(**{name: row[name] for name in names})
+    return ImageRef(**{name: row[name] for name in ("sha256", "size_bytes", "media_type", "width", "height")})

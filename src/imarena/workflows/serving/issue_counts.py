@@ -80,17 +80,17 @@ def _of_votes(
         names = issues.criterion.names
         about = names.index(criterion) if criterion in names else -2
         rows &= (issues.criterion.of == about) | (issues.criterion.of < 0)
-    chosen = np.flatnonzero(rows)
-    kind = issues.kind[chosen]
-    boxes = chosen[(kind == ISSUE_KINDS.index("box")) & (issues.cells[chosen, 0] >= 0)]
+    places = np.flatnonzero(rows)
+    kind = issues.kind[places]
+    boxes = places[(kind == ISSUE_KINDS.index("box")) & (issues.cells[places, 0] >= 0)]
     cells = np.zeros((ISSUE_GRID, ISSUE_GRID), np.int64)
     for left, top, right, bottom in issues.cells[boxes].tolist():
         cells[top : bottom + 1, left : right + 1] += 1
-    labels = Counter(label for label in issues.label.list(chosen[kind == ISSUE_KINDS.index("object")]) if label)
+    labels = Counter(label for label in issues.label.list(places[kind == ISSUE_KINDS.index("object")]) if label)
     alone = np.flatnonzero(selected & (cast.right < 0) & (cast.preference == views.NONE))
     rated = Counter(_editor_names(view.entries, cast.left[alone]))
     marked: dict[str, Counter[str]] = {name: Counter() for name in rated}
-    for name, code in zip(_editor_names(view.entries, cast.left[issues.vote[chosen]]), kind.tolist(), strict=True):
+    for name, code in zip(_editor_names(view.entries, cast.left[issues.vote[places]]), kind.tolist(), strict=True):
         marked.setdefault(name, Counter())[ISSUE_KINDS[code]] += 1
     return IssueHeatMap(int(boxes.size), cells, labels, dict(sorted(marked.items())), rated)
 
@@ -104,8 +104,7 @@ def _editor_names(entries: views.Entries, outputs: CodeArray) -> list[str]:
 def read_issues(view: views.View) -> IssueColumns:
     """The issues of all votes."""
     pairs = [(vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue.kind in ISSUE_KINDS]
-    with_box = {vote for vote, issue in pairs if issue.box}
-    sizes = dict(_sizes(view, with_box))
+    sizes = dict(_sizes(view, {vote for vote, issue in pairs if issue.box}))
     return IssueColumns(
         vote=np.array([vote for vote, _ in pairs], np.int64),
         kind=np.array([ISSUE_KINDS.index(issue.kind) for _, issue in pairs], np.int32),

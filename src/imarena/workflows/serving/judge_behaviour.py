@@ -165,8 +165,8 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         forms[form.judge, form.dimension].append(form)
     earlier = {(judge.health.judge, judge.health.dimension): judge for judge in past.judges} if past is not None else {}
     judges = [
-        _behaviour(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
-        for who in sorted(forms.keys() | failed.keys())
+        _behaviour(view, JudgeBehaviour(*key, failed=failed[key]), forms.get(key, []), earlier.get(key), changes)
+        for key in sorted(forms.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
@@ -205,8 +205,8 @@ def _behaviour(
 def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]:
     counts: Counter[str] = Counter()
     for rows in row_slices(len(judgments)):
-        some = judgments.where(rows)
-        preference, order, ok = some.preference, some.order, some.ok
+        part = judgments.where(rows)
+        preference, order, ok = part.preference, part.order, part.ok
         counts["ok"] += int(ok.sum())
         if pairwise:
             side = ok & ((preference == views.LEFT) | (preference == views.RIGHT))
@@ -236,9 +236,9 @@ def _decided_pairs(view: views.View, judgments: views.JudgmentColumns, swapping:
 def _replace_pairs(view: views.View, past: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """The earlier decided pairs, with those in `pairs` (keys of `pair_keys`) replaced by the fresh ones."""
     keys = past.key
-    low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)
-    high = build_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
-    stays = build_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
+    low = build_column(keys.size, np.int32, lambda part: keys[part] >> 32)
+    high = build_column(keys.size, np.int32, lambda part: keys[part] & 0xFFFFFFFF)
+    stays = build_column(keys.size, bool, lambda part: np.ones(part.stop - part.start, bool))
     stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
     return DecidedPairs(*(joined(filter_column(getattr(past, name), stays), getattr(fresh, name)) for name in names))

@@ -51,12 +51,12 @@ def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntAr
     voted = np.zeros(max(outputs, 1), bool)
     voted[pairs >> 32] = True
     rows, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for some in row_slices(keys.size if pairs.size else 0):
-        near = np.flatnonzero(voted[keys[some] >> 32])
-        at = np.searchsorted(pairs, keys[some][near])
+    for part in row_slices(keys.size if pairs.size else 0):
+        near = np.flatnonzero(voted[keys[part] >> 32])
+        at = np.searchsorted(pairs, keys[part][near])
         at[at == pairs.size] = 0
-        met = pairs[at] == keys[some][near]
-        rows.append(some.start + near[met])
+        met = pairs[at] == keys[part][near]
+        rows.append(part.start + near[met])
         places.append(at[met])
     return np.concatenate(rows), np.concatenate(places)
 

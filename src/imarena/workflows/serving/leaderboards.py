@@ -151,8 +151,8 @@ class Leaderboards:
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
-        chosen = _source(snapshot or self.snapshot(), filters.query())
-        return replace(filters, source=chosen.source, judge=chosen.judge)
+        choice = _source(snapshot or self.snapshot(), filters.query())
+        return replace(filters, source=choice.source, judge=choice.judge)
 
     def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
         """The battles that match the filters."""
@@ -229,16 +229,16 @@ def _make(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
 
 
 def _printed_board(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
-    chosen, ranking = board.chosen, board.ranking
-    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
+    choice, ranking = board.chosen, board.ranking
+    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), choice)
     return BoardOrReason(
         ranking=ranking,
         matrix=boards.matrix_of(snapshot.view.entries, board.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
-        source=chosen.source,
-        judge=chosen.judge,
-        verdicts=boards.describe_source(chosen),
+        source=choice.source,
+        judge=choice.judge,
+        verdicts=boards.describe_source(choice),
         beside=sentence(beside, "page") if beside is not None else "",
         by_scores=board.by_scores,
     )
@@ -251,7 +251,7 @@ def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: User
         gathered = snapshot.boards.gather(query)
     except UserError:
         return BoardOrReason(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
-    battles, chosen = gathered.battles, gathered.chosen
+    battles, choice = gathered.battles, gathered.chosen
     if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
@@ -266,16 +266,16 @@ def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: User
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
-    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
+    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), choice)
     return BoardOrReason(
         None,
         boards.matrix_of(snapshot.view.entries, battles),
         len(battles),
         dict(battles.excluded),
         reason,
-        chosen.source,
-        chosen.judge,
-        boards.describe_source(chosen),
+        choice.source,
+        choice.judge,
+        boards.describe_source(choice),
         sentence(beside, "page") if beside is not None else "",
     )
 
@@ -288,10 +288,10 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     created, at = battles.created_us, 0
     targets = {(n + 1) * created.size // points - 1 for n in range(points)}
     steps: set[int] = set()
-    for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
-        moments = np.sort(some)
-        steps.update(int(moments[index - at]) for index in targets if at <= index < at + some.size)
-        at += some.size
+    for (times,) in sorted_parts(created.size, lambda rows: [created[rows]]):
+        moments = np.sort(times)
+        steps.update(int(moments[index - at]) for index in targets if at <= index < at + times.size)
+        at += times.size
     options = replace(query.options, rounds=0, interval="none")
     history = []
     for moment in sorted(steps):

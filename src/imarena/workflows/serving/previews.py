@@ -117,16 +117,16 @@ class Previews:
             return levels
 
 
-def _levels(whole: Image.Image, shape: TilePyramid) -> list[Image.Image]:
-    levels = [whole]
+def _levels(image: Image.Image, shape: TilePyramid) -> list[Image.Image]:
+    levels = [image]
     for _ in range(shape.max_level):
         levels.append(levels[-1].reduce(2))
     return levels
 
 
-def _cut(whole: Image.Image, column: int, row: int) -> bytes:
+def _cut(image: Image.Image, column: int, row: int) -> bytes:
     left, top = column * TILE, row * TILE
-    return encode_image(whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height))), PNG)
+    return encode_image(image.crop((left, top, min(left + TILE, image.width), min(top + TILE, image.height))), PNG)
 
 
 def _tile_key(image: ImageRef, level: int, column: int, row: int) -> str:

@@ -26,7 +26,7 @@ class MonitoredRun:
 
 
 @dataclass
-class _Sofar:
+class _RunCounts:
     """Counts and cost of a run up to a record of each kind, so that only new records have to be read."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -39,7 +39,7 @@ class RunWatch:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._sofar: dict[str, _Sofar] = {}
+        self._sofar: dict[str, _RunCounts] = {}
         self._guard = threading.Lock()
 
     def recent(self, before: int | None, limit: int) -> list[MonitoredRun]:
@@ -62,12 +62,12 @@ class RunWatch:
                 self._sofar.pop(monitored.run.run_id, None)
             return monitored
         with self._guard:
-            sofar = self._sofar.setdefault(monitored.run.run_id, _Sofar())
+            sofar = self._sofar.setdefault(monitored.run.run_id, _RunCounts())
             for kind in (Judgment, Output):
                 self._read_new(kind, monitored.run.run_id, sofar)
             return replace(monitored, counts={**monitored.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
 
-    def _read_new(self, kind: type[Judgment | Output], run_id: str, sofar: _Sofar) -> None:
+    def _read_new(self, kind: type[Judgment | Output], run_id: str, sofar: _RunCounts) -> None:
         for row in self._workspace.store.rows(kind, after=sofar.after[kind], run_id=run_id):
             sofar.after[kind] = row["seq"]
             sofar.counts[row["status"]] += 1
@@ -94,7 +94,7 @@ class Costs:
         self._settled = _Sums()
         """Final sums: no earlier judgment can still be committed."""
         self._latest = _Sums()
-        self._stored = 0
+        self._cached_upto = 0
         self._guard = threading.Lock()
 
     def upto(self, view: View) -> Counter[JudgeDimension]:
@@ -144,16 +144,16 @@ class Costs:
             about = cached.about
             self._settled = _Sums(int(about["rows"]), 0, _sum_costs(about["costs"]))
             self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _sum_costs(about["latest"]))
-            self._stored = self._latest.judgments
+            self._cached_upto = self._latest.judgments
 
     def _write_cached(self, view: View) -> None:
         upto = self._latest.judgments
-        if worth_storing(upto, self._stored, _WRITTEN):
+        if worth_storing(upto, self._cached_upto, _WRITTEN):
             settled, latest = (
-                [[*who, usd] for who, usd in sums.costs.items()] for sums in (self._settled, self._latest)
+                [[*judge, usd] for judge, usd in sums.costs.items()] for sums in (self._settled, self._latest)
             )
             write_cached(view, _COSTS, {"costs": settled, "latest": latest, "rows": self._settled.judgments}, {})
-            self._stored = upto
+            self._cached_upto = upto
 
 
 @dataclass(frozen=True)

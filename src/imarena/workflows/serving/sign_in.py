@@ -38,7 +38,7 @@ class SessionCache:
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
-        self._known: dict[str, tuple[float, Visitor | None]] = {}
+        self._visitors: dict[str, tuple[float, Visitor | None]] = {}
         self._active: set[str] = set()
         """Sessions with a request since sessions were last looked up."""
         self._looking_up = Lock()
@@ -55,23 +55,23 @@ class SessionCache:
             if cached is not None:
                 return cached[1]
             moment, forgotten = time.monotonic(), self._forgotten
-            if len(self._known) > _MOST_KEPT:
-                self._known.clear()
+            if len(self._visitors) > _MOST_KEPT:
+                self._visitors.clear()
             if machine:
                 visitors = {key: access.token_visitor(self._engine, secret)}
             else:
                 active = {key, *islice(self._active.copy(), _AT_ONCE)}
                 self._active.clear()
-                who = access.visitors(self._engine, active)
-                visitors = {session: who.get(session) for session in active}
+                found_visitors = access.visitors(self._engine, active)
+                visitors = {session: found_visitors.get(session) for session in active}
             if forgotten == self._forgotten:
-                self._known.update({session: (moment, visitor) for session, visitor in visitors.items()})
+                self._visitors.update({session: (moment, visitor) for session, visitor in visitors.items()})
             return visitors[key]  # the cache may be cleared at any moment
 
     def cached_visitor(self, secret: str) -> tuple[float, Visitor | None] | None:
         """The cached result, if it is recent enough."""
         key = access.hash_secret(secret)
-        cached = self._known.get(key)
+        cached = self._visitors.get(key)
         if cached is None or time.monotonic() - cached[0] >= _REMEMBERED_S:
             return None
         if cached[1] is not None and cached[1].key == key:  # not a machine's
@@ -81,7 +81,7 @@ class SessionCache:
     def forget(self) -> None:
         """Clear the cache after somebody signed in or out, or was shut out."""
         self._forgotten += 1
-        self._known.clear()
+        self._visitors.clear()
 
 
 def sign_in_invited(workspace: Workspace, token: str, params: Mapping[str, str], days: float) -> str:

@@ -71,6 +71,6 @@ class SnapshotBoards(Boards):
         super().__init__(view)
         self._snapshot = snapshot
 
-    def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
-        key = (chosen.source, chosen.judges, query.dimension, query.dimensions_together, query.kind, query.window)
-        return self._snapshot.get_or_compute(key, lambda: Boards._read_battles(self, query, chosen), "battles")
+    def _read_battles(self, query: BoardQuery, choice: ChosenSource) -> BattleColumns:
+        key = (choice.source, choice.judges, query.dimension, query.dimensions_together, query.kind, query.window)
+        return self._snapshot.get_or_compute(key, lambda: Boards._read_battles(self, query, choice), "battles")

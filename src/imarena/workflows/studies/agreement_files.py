@@ -91,9 +91,9 @@ def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) ->
     unit is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: prefer a column with the item's key to
     one with the unit.
     """
-    columns = {name: next((each for each in spellings if each in names), "") for name, spellings in NAMES.items()}
+    columns = {name: next((word for word in spellings if word in names), "") for name, spellings in NAMES.items()}
     if by_key:
-        columns["unit"] = next((each for each in ("item", "key", "unit") if each in names), "")
+        columns["unit"] = next((word for word in ("item", "key", "unit") if word in names), "")
     lacking = [_CALLED[name] for name in NAMES if not columns[name]]
     if lacking:
         raise UserError(
@@ -155,8 +155,7 @@ def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    text = frozenset(column_names(path))
-    rows: list[dict[str, Any]] = read_file(path, text=text, wanted=None).to_pylist()
+    rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     return rows
 
 

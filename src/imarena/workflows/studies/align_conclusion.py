@@ -38,7 +38,7 @@ class _Line:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _PairTest:
     """A significance test between two judges, with their values on the data that both have."""
 
     values: dict[str, float | None]
@@ -129,11 +129,11 @@ def _pooling_warning(lines: Sequence[_Line]) -> str:
     )
 
 
-def _score_test(test: CorrelationComparison) -> _Compared:
+def _score_test(test: CorrelationComparison) -> _PairTest:
     values = {test.left: test.spearman_left, test.right: test.spearman_right}
     if test.n < _FEW:
-        return _Compared(values, test.n, None, f"both have only {counted(test.n, 'output')}")
-    return _Compared(values, test.n, test.p_holm, test.reason or "", test.p_is_bound)
+        return _PairTest(values, test.n, None, f"both have only {counted(test.n, 'output')}")
+    return _PairTest(values, test.n, test.p_holm, test.reason or "", test.p_is_bound)
 
 
 def _score_line(group: GroupAlignment) -> _Line:
@@ -151,7 +151,7 @@ def verdict_conclusion(alignment: VerdictAlignment) -> str:
     if not lines:
         return ""
     tests = [
-        _Compared({row.left: row.accuracy_left, row.right: row.accuracy_right}, row.n, row.p_holm, row.reason or "")
+        _PairTest({row.left: row.accuracy_left, row.right: row.accuracy_right}, row.n, row.p_holm, row.reason or "")
         for row in alignment.comparisons
     ]
     return _single(lines[0], _VOTES) if len(lines) == 1 else _several(lines, _VOTES, tests)
@@ -185,14 +185,18 @@ def _single(line: _Line, kind: _Kind) -> str:
     return text
 
 
-def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
+def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_PairTest]) -> str:
     """Which of several judges agrees best, if any does, with notes on the others."""
     measured = sorted((line for line in lines if line.value is not None), key=lambda line: (-_value(line), line.judge))
     if not measured:
         return "Not enough data to say which judge agrees best with people."
     most = max(line.n for line in measured)
     enough = [line for line in measured if 2 * line.n >= most]
-    notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
+    lacking: dict[str, list[str]] = {}
+    for line in lines:
+        if line.value is None:
+            lacking.setdefault(line.reason, []).append(line.judge)
+    notes = [f"Not enough data on {_names(judges)}: {reason}." for reason, judges in lacking.items()]
     few = [line for line in measured if line not in enough]
     if few:
         noun = "output" if kind.is_score else "vote"
@@ -223,7 +227,7 @@ def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
     return f"{text}: the highest agreement is {value} ({names}; {kind.details(top)})."
 
 
-def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
+def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_PairTest]) -> str:
     """The best judge that agrees with people, the next one, and the result of the test between them."""
     best = next(line for line in lines if kind.agrees(line))
     rivals = [line for line in lines if line is not best]
@@ -253,16 +257,11 @@ def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> st
     return f"{text}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
 
 
-def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | None:
+def _test(tests: Sequence[_PairTest], left: _Line, right: _Line) -> _PairTest | None:
     return next((test for test in tests if test.values.keys() == {left.judge, right.judge}), None)
 
 
-def _same_data(test: _Compared | None, left: _Line, right: _Line) -> bool:
-    """Whether the test covers all data of both judges."""
-    return test is not None and test.n == left.n == right.n
-
-
-def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) -> str:
+def _difference(best: _Line, other: _Line, kind: _Kind, test: _PairTest | None) -> str:
     """The result of the test, and the data that it covers if the judges' data differ."""
     if test is None:
         return _TEST
@@ -273,7 +272,7 @@ def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) 
     word = "significant" if test.is_significant else "not significant"
     result = f"he difference is {word} (p {sign} {test.p_value:.3g} with Holm's correction)."
     first, second = test.values[best.judge], test.values[other.judge]
-    if _same_data(test, best, other) or first is None or second is None:
+    if test.n == best.n == other.n or first is None or second is None:
         return f"T{result}"
     values = f"{best.judge} {kind.number(first)}, {other.judge} {kind.number(second)}"
     turned = f", where {other.judge} is better" if second > first else ""

@@ -103,21 +103,21 @@ def read_aligned_columns(
 
     `only`: conditions on the ratings (`filter_rows`). `people`: a file of ratings or votes; None: the workspace's.
     """
-    chosen = check_judges(workspace, judges)
+    names = check_judges(workspace, judges)
     written = read_people_file(View(workspace), people) if people is not None else None
     ratings = filter_rows(ratings_from_store(workspace, options.by) if written is None else written.ratings, only)
     votes = votes_from_store(workspace, options.by) if written is None else written.votes
     only_rated = not len(votes) and (written is not None or WHOLE in ratings.labels["criterion"])
     if only_rated:
         votes = votes_from_ratings(workspace, by=options.by) if written is None else written.pairs or votes
-    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=options.by)
+    verdicts, by_scores = verdicts_from_store(workspace, names, votes, by=options.by)
     if only_rated:  # compare a judge that scores with the ratings themselves
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     scores = ScoreColumns([], [], [])
     if len(ratings) or not (len(votes) and len(verdicts)):  # skipped if scores have nothing to be compared with
         criteria = sorted(set(ratings.labels.get("criterion", ())))
-        scores = scores_from_store(workspace, chosen, criteria, options.by)
+        scores = scores_from_store(workspace, names, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
         available = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
@@ -125,8 +125,8 @@ def read_aligned_columns(
             f"No verdict of a judge can be compared with people: {available}; {judged}.",
             hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
-    notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
-    return AlignedColumns(tuple(chosen), ratings, scores, votes, verdicts, by_scores, only_rated, notices)
+    notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, names))
+    return AlignedColumns(tuple(names), ratings, scores, votes, verdicts, by_scores, only_rated, notices)
 
 
 def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Notice]:
@@ -170,8 +170,7 @@ def align_files(
     if not battles:
         return _align_scores(scores_from_file(from_file), _ratings_table(against, only), options)
     verdicts = _judges_verdicts(from_file)
-    votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
-    return _align_votes(verdicts, votes, options, missing)
+    return _align_votes(verdicts, verdicts_from_file(against, outcomes=HUMAN_OUTCOMES), options, missing)
 
 
 def _judges_verdicts(path: Path) -> VerdictColumns:

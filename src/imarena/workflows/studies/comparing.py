@@ -108,11 +108,11 @@ def plan_comparison(
     """Plan the questions for the judge: pairs, or single outputs if the judge only scores."""
     editors, datasets = [sides.old_name, sides.new_name], [items.dataset]
     shape = wire_judge(workspace.settings, judge, arguments, budget).shape
-    chosen: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
+    what: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
     if shape == "pointwise":
-        (job,) = plan_scores(workspace, [judge], arguments, budget, **chosen)
+        (job,) = plan_scores(workspace, [judge], arguments, budget, **what)
     else:
-        (job,) = plan_battles(workspace, [judge], arguments, budget, orders=orders, **chosen)
+        (job,) = plan_battles(workspace, [judge], arguments, budget, orders=orders, **what)
     return job
 
 
@@ -227,8 +227,8 @@ def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemRes
     sides = [[result for result in ranked if result.points > 0.5], [result for result in ranked if result.points < 0.5]]
     fewer, more = sorted(sides, key=len)
     few = min(len(fewer), max(top // 2, top - len(more)))
-    chosen = {id(result) for result in (*fewer[:few], *more[: top - few])}
-    return [result for result in ranked if id(result) in chosen]
+    ids = {id(result) for result in (*fewer[:few], *more[: top - few])}
+    return [result for result in ranked if id(result) in ids]
 
 
 def compare(

@@ -54,8 +54,8 @@ class WorstDisagreements:
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "rules": list(self.rules), "items": [each.to_json() for each in self.items],
-            **{f"by_{label}": [each.to_json() for each in self.groups if each.label == label] for label in _LABELS},
+            "rules": list(self.rules), "items": [item.to_json() for item in self.items],
+            **{f"by_{label}": [group.to_json() for group in self.groups if group.label == label] for label in _LABELS},
         }  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def worst_disagreements(
     rules = ((RATING_RULE,) if rated else ()) + ((VOTE_RULE,) if voted else ())
     groups = [*_groups(rated, reader), *_groups(voted, reader)]
     worst = [*_largest(_once_per_output(rated), reader, count), *_largest(voted, reader, count)]
-    return WorstDisagreements(tuple(reader.shown(each) for each in worst), tuple(groups), rules)
+    return WorstDisagreements(tuple(reader.shown(row) for row in worst), tuple(groups), rules)
 
 
 def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder: Path) -> Path:
@@ -79,9 +79,9 @@ def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder:
 
 def _from_ratings(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
     if len(columns.ratings) and len(columns.scores):
-        for each in rating_disagreements(columns.scores, columns.ratings, options.lower_is_better):
-            if (each.unit, *each.outputs) in reader.position:
-                yield each
+        for row in rating_disagreements(columns.scores, columns.ratings, options.lower_is_better):
+            if (row.unit, *row.outputs) in reader.position:
+                yield row
 
 
 def _from_votes(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
@@ -95,39 +95,39 @@ def _from_votes(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagree
 def _once_per_output(rated: Sequence[Disagreement]) -> list[Disagreement]:
     """Keep one criterion per output: the one with the largest disagreement."""
     largest: dict[tuple[str, str, tuple[str, ...]], Disagreement] = {}
-    for each in sorted(rated, key=lambda each: (-each.size, each.about)):
-        largest.setdefault((each.judge.removesuffix(f": {each.about}"), each.unit, each.outputs), each)
+    for row in sorted(rated, key=lambda row: (-row.size, row.about)):
+        largest.setdefault((row.judge.removesuffix(f": {row.about}"), row.unit, row.outputs), row)
     return list(largest.values())
 
 
 def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Iterator[Disagreement]:
     by_judge: dict[str, list[Disagreement]] = defaultdict(list)
-    for each in rows:
-        if each.size > 0:
-            by_judge[reader.judge_of(each).name].append(each)
-    for _, mine in sorted(by_judge.items()):
-        yield from sorted(mine, key=lambda each: (-each.size, reader.key(each), each.outputs, each.about))[:count]
+    for row in rows:
+        if row.size > 0:
+            by_judge[reader.judge_of(row).name].append(row)
+    for _, own_rows in sorted(by_judge.items()):
+        yield from sorted(own_rows, key=lambda row: (-row.size, reader.key(row), row.outputs, row.about))[:count]
 
 
 def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[reports.GroupDisagreement]:
     """Disagreement by task and by topic; for each judge, the largest first."""
     for label in _LABELS:
         grouped: dict[tuple[str, str], list[Disagreement]] = defaultdict(list)
-        for each in rows:
-            decided = each.kind == "rating" or {each.judge_value, each.people_value} <= _SIDES.keys()
-            value = reader.label(each, label)
+        for row in rows:
+            decided = row.kind == "rating" or {row.judge_value, row.people_value} <= _SIDES.keys()
+            value = reader.label(row, label)
             if decided and value:
-                grouped[each.judge, value].append(each)
-        measured = [_group(label, *key, mine) for key, mine in grouped.items()]
-        yield from sorted(measured, key=lambda each: (each.judge, -(each.share or each.mean_size or 0.0), each.value))
+                grouped[row.judge, value].append(row)
+        measured = [_group(label, *key, own_rows) for key, own_rows in grouped.items()]
+        yield from sorted(measured, key=lambda row: (row.judge, -(row.share or row.mean_size or 0.0), row.value))
 
 
 def _group(label: str, judge: str, value: str, rows: Sequence[Disagreement]) -> reports.GroupDisagreement:
     if rows[0].kind == "vote":
-        opposite = sum(each.judge_value != each.people_value for each in rows)
+        opposite = sum(row.judge_value != row.people_value for row in rows)
         return reports.GroupDisagreement("vote", judge, label, value, len(rows), opposite, None, None)
-    size = float(np.mean([each.size for each in rows]))
-    difference = float(np.mean([each.difference or 0.0 for each in rows]))
+    size = float(np.mean([row.size for row in rows]))
+    difference = float(np.mean([row.difference or 0.0 for row in rows]))
     return reports.GroupDisagreement("rating", judge, label, value, len(rows), None, size, difference)
 
 
@@ -142,53 +142,51 @@ class _Reader:
         self.position = {keys[at][:2]: at for at in range(len(keys)) if entries.ok[at]}
         self._items = {row["id"]: row for row in workspace.store.rows(Item)}
 
-    def judge_of(self, each: Disagreement) -> ChosenJudge:
+    def judge_of(self, row: Disagreement) -> ChosenJudge:
         """The judge behind a name such as `JUDGE: CRITERION` or `JUDGE, DIMENSION`."""
-        names = [
-            name for name in self.chosen if each.judge == name or each.judge.startswith((f"{name}: ", f"{name}, "))
-        ]
+        names = [name for name in self.chosen if row.judge == name or row.judge.startswith((f"{name}: ", f"{name}, "))]
         return self.chosen[max(names, key=len)]
 
-    def positions(self, each: Disagreement) -> list[int]:
+    def positions(self, row: Disagreement) -> list[int]:
         """Positions of the output, or of both sides, in the view."""
-        if each.kind == "rating":
-            return [self.position[each.unit, each.outputs[0]]]
-        return [self.view.entries.index_of[side] for side in each.outputs]
+        if row.kind == "rating":
+            return [self.position[row.unit, row.outputs[0]]]
+        return [self.view.entries.index_of[side] for side in row.outputs]
 
-    def item_row(self, each: Disagreement) -> Mapping[str, Any]:
+    def item_row(self, disagreement: Disagreement) -> Mapping[str, Any]:
         """The stored row of the item."""
         entries = self.view.entries
-        row: Mapping[str, Any] = self._items[entries.item_id[entries.item[self.positions(each)[0]]]]
+        row: Mapping[str, Any] = self._items[entries.item_id[entries.item[self.positions(disagreement)[0]]]]
         return row
 
-    def key(self, each: Disagreement) -> tuple[str, str]:
+    def key(self, disagreement: Disagreement) -> tuple[str, str]:
         """The item's key, then its data set."""
-        row = self.item_row(each)
+        row = self.item_row(disagreement)
         return str(row["key"]), str(row["dataset"])
 
-    def label(self, each: Disagreement, name: str) -> str:
+    def label(self, disagreement: Disagreement, name: str) -> str:
         """The item's task or topic; empty if it has none."""
-        return str(self.item_row(each)[name] or "")
+        return str(self.item_row(disagreement)[name] or "")
 
     def confidence(self, names: Sequence[str]) -> dict[tuple[str, str, str], float]:
         """Map judge and pair to the mean confidence of the verdicts, where stated."""
-        stated: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        values_of: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         entries = self.view.entries
         for name in names:
             judge = self.judge_of(Disagreement("vote", name, "", "", (), 0.0, "", ""))
             pairs = self.view.judgments([form for form in judge.forms if form.pairwise])
             sides = {int(seq): (int(pairs.left[row]), int(pairs.right[row])) for row, seq in enumerate(pairs.seq)}
-            for each in verdict_texts(self.view, pairs, '"confidence"'):
-                if each.confidence is not None:
-                    left, right = sorted(entries.id_of(side) for side in sides[each.seq])
-                    stated[name, left, right].append(float(each.confidence))
-        return {key: sum(values) / len(values) for key, values in stated.items()}
+            for verdict in verdict_texts(self.view, pairs, '"confidence"'):
+                if verdict.confidence is not None:
+                    left, right = sorted(entries.id_of(side) for side in sides[verdict.seq])
+                    values_of[name, left, right].append(float(verdict.confidence))
+        return {key: sum(values) / len(values) for key, values in values_of.items()}
 
     # ------------------------------------------------------------ one disagreement
 
-    def shown(self, each: Disagreement) -> reports.ShownDisagreement:
+    def shown(self, row: Disagreement) -> reports.ShownDisagreement:
         """Everything that the page shows about the disagreement."""
-        positions = self.positions(each)
+        positions = self.positions(row)
         outputs = [self._output(position) for position in positions]
         item = self.view.workspace.store.get(Item, outputs[0].item_id)
         if item is None:
@@ -197,10 +195,10 @@ class _Reader:
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
         edit = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
         disagreement = reports.ShownDisagreement(
-            each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
-            edit.task or "", item.topic or "", edit.instruction, editors, each.size,
-            _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
-            tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
+            row.kind, self.judge_of(row).name, row.about, item.dataset, item.key,
+            edit.task or "", item.topic or "", edit.instruction, editors, row.size,
+            _answer(row.judge_value, editors), _answer(row.people_value, editors), _figures(row),
+            tuple(self._judge_words(row, positions)), tuple(self._people_words(row, positions, editors)),
         )  # fmt: skip
         return replace(disagreement, images=tuple(_images(edit, outputs, disagreement)))
 
@@ -214,9 +212,9 @@ class _Reader:
         code = int(self.view.entries.editor.of[position])
         return self.view.entries.editor.names[code] if code >= 0 else "(not named)"
 
-    def _judge_words(self, each: Disagreement, positions: Sequence[int]) -> Iterator[str]:
+    def _judge_words(self, row: Disagreement, positions: Sequence[int]) -> Iterator[str]:
         """Reasons and marks of the judgments behind the judge's answer."""
-        forms = self.judge_of(each).forms
+        forms = self.judge_of(row).forms
         judged = self.view.judgments([form for form in forms if form.pairwise == (len(positions) > 1)])
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
@@ -226,13 +224,13 @@ class _Reader:
             words.update(dict.fromkeys(_reasons(stored)))
         yield from words
 
-    def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
+    def _people_words(self, row: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
         """The numbers of votes or the ratings, and the raters' comments."""
-        if each.kind == "vote":
+        if row.kind == "vote":
             names = {"left": editors[0], "right": editors[1], "both_bad": "both bad"}
-            yield ", ".join(f"{number:g} for {names.get(outcome, outcome)}" for outcome, number in each.answers) + "."
+            yield ", ".join(f"{number:g} for {names.get(outcome, outcome)}" for outcome, number in row.answers) + "."
         else:
-            yield f"Ratings: {', '.join(f'{value:g}' for _, value in each.answers)}."
+            yield f"Ratings: {', '.join(f'{value:g}' for _, value in row.answers)}."
         yield from (f"Comment: {text}" for text in self._comments(positions))
 
     def _comments(self, positions: Sequence[int]) -> Iterator[str]:
@@ -257,12 +255,12 @@ def _images(
     for image in edit.references:
         yield reports.ShownImage("reference", image)
     for output, editor in zip(outputs, disagreement.editors, strict=True):
-        chosen = [
-            who
-            for who, answer in (("judge", disagreement.judge_answer), ("people", disagreement.people_answer))
+        fans = [
+            side
+            for side, answer in (("judge", disagreement.judge_answer), ("people", disagreement.people_answer))
             if answer == editor
         ]
-        note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
+        note = f"preferred by {' and '.join(fans)}" if fans and len(outputs) > 1 else ""
         yield reports.ShownImage(editor, output.image, note)
 
 
@@ -272,12 +270,12 @@ def _answer(value: float | str, editors: Sequence[str]) -> str:
     return f"{value:.4g}"
 
 
-def _figures(each: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
-    if each.kind == "rating":
-        ratings = tuple(value for _, value in each.answers)
-        return reports.RatedFigures(each.judge_value, each.people_value, each.difference, ratings)
-    counts = Counter({outcome: int(number) for outcome, number in each.answers})
-    return reports.VotedFigures(each.judge_value, each.people_value, each.certainty, counts)
+def _figures(row: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
+    if row.kind == "rating":
+        ratings = tuple(value for _, value in row.answers)
+        return reports.RatedFigures(row.judge_value, row.people_value, row.difference, ratings)
+    counts = Counter({outcome: int(number) for outcome, number in row.answers})
+    return reports.VotedFigures(row.judge_value, row.people_value, row.certainty, counts)
 
 
 def _reasons(stored: VerdictText) -> Iterator[str]:

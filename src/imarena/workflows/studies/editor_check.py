@@ -39,12 +39,12 @@ def check_editor(
     results, unanswered = plugin_check.observe_calls(calls, editor.traits.opened, limit_s=limit_s)
     if unanswered:
         findings.fix(f"`edit` did not return within {limit_s:g} s", "An edit must end.", unanswered)
-    for each in results:
-        _check_result(editor, each, findings)
+    for result in results:
+        _check_result(editor, result, findings)
     _check_together(editor, results, simple.sources[0], findings)
     return plugin_check.PluginCheck(
         path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in results),
+        tuple(plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in results),
         bool(unanswered),
     )  # fmt: skip
 
@@ -74,27 +74,27 @@ def _parameters(call: Any) -> int:
     except (TypeError, ValueError):  # a function of a compiled module may have no signature
         return 1
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in positional and each.default is each.empty for each in parameters)
+    return sum(parameter.kind in positional and parameter.default is parameter.empty for parameter in parameters)
 
 
-def _check_result(editor: Editor, each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
-    if each.error is not None:
+def _check_result(editor: Editor, result: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
+    if result.error is not None:
         explain = editor.traits.explain_error
-        message = f"`edit` raised {plugin_check.error_text(each.error)}" if explain is None else explain(each.error)
-        without = " Items without a source image have no `request.sources`." if each.case == NO_SOURCE else ""
+        message = f"`edit` raised {plugin_check.error_text(result.error)}" if explain is None else explain(result.error)
+        without = " Items without a source image have no `request.sources`." if result.case == NO_SOURCE else ""
         refuse = f"Return EditResult(Status.REFUSED, error=...) for what it cannot do.{without}"
-        findings.fix(message, plugin_check.field_hint(each.error) or refuse, each.case)
+        findings.fix(message, plugin_check.field_hint(result.error) or refuse, result.case)
         return
-    problems = result_problems(each.returned)
+    problems = result_problems(result.returned)
     for problem in problems:
-        findings.fix(problem, case=each.case)
-    if problems or each.returned.status is Status.OK:
+        findings.fix(problem, case=result.case)
+    if problems or result.returned.status is Status.OK:
         return
-    message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
-    if each.returned.status in _BROKEN or each.case not in (NO_SOURCE, ODD_SOURCE):
-        findings.fix(message, "An image is bytes of an image file, or a Pillow image.", each.case)
+    message = f"status {result.returned.status.value}: {result.returned.error or 'no error text'}"
+    if result.returned.status in _BROKEN or result.case not in (NO_SOURCE, ODD_SOURCE):
+        findings.fix(message, "An image is bytes of an image file, or a Pillow image.", result.case)
     else:
-        findings.note(message, case=each.case)
+        findings.note(message, case=result.case)
 
 
 def result_problems(returned: object) -> list[str]:
@@ -136,14 +136,14 @@ def _check_together(
 ) -> None:
     """Checks that need several answers: repeatability, blocking, an unchanged source, another size."""
     answers = {
-        each.case: each.returned.image
-        for each in results
-        if each.error is None and not result_problems(each.returned) and each.returned.status is Status.OK
+        result.case: result.returned.image
+        for result in results
+        if result.error is None and not result_problems(result.returned) and result.returned.status is Status.OK
     }
     first, again, other = (answers.get(case) for case in (SIMPLE, AGAIN, OTHER_SEED))
     if first is not None and again is not None and first != again:
         findings.note("The same request with the same seed gives another image")
-    if editor.traits.deterministic and first is not None and any(each not in (None, first) for each in (again, other)):
+    if editor.traits.deterministic and first is not None and any(look not in (None, first) for look in (again, other)):
         findings.fix(
             "It declares `deterministic`, but the same request gives another image",
             "Leave out `deterministic`, or make the image depend on the request alone.",
@@ -161,12 +161,12 @@ def _check_together(
         findings.note("It has no `version`", "Set one: outputs of a changed editor are then stored separately.")
 
 
-def _answer(each: plugin_check.Observation) -> str:
-    if each.error is not None:
-        return f"raised {type(each.error).__name__}"
-    if result_problems(each.returned):
+def _answer(result: plugin_check.Observation) -> str:
+    if result.error is not None:
+        return f"raised {type(result.error).__name__}"
+    if result_problems(result.returned):
         return "not a usable result"
-    if each.returned.status is not Status.OK:
-        return str(each.returned.status.value)
-    image = describe_image(each.returned.image)
+    if result.returned.status is not Status.OK:
+        return str(result.returned.status.value)
+    image = describe_image(result.returned.image)
     return f"an image of {image.width} x {image.height}"

@@ -71,8 +71,8 @@ def _unanswered_by_models(folder: Path, board: BoardQuery) -> dict[frozenset[str
     )
     with open_workspace(folder) as workspace:
         view = View(workspace)
-        chosen = choose(view, query, AvailableSources(view, query.window))
-        forms = view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
+        choice = choose(view, query, AvailableSources(view, query.window))
+        forms = view.forms.counting(choice.judges, query.dimension) if choice.judges else []
         forms = [form for form in forms if query.kind is None or form.pairwise == (query.kind == "compared")]
         questions = unanswered_questions(workspace, form_id=[form.form_id for form in forms]) if forms else {}
         editor, index_of = view.entries.editor, view.entries.index_of

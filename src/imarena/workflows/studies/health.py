@@ -35,12 +35,12 @@ def judge_health_report(
 ) -> tuple[list[JudgeHealth], JudgeHealth]:
     """All findings that the data allow about each judge, and separately about the judges together."""
     view = View(workspace)
-    chosen = chosen_judges(view, judges or ())
-    forms = read_judges(view, chosen)
+    all_judges = chosen_judges(view, judges or ())
+    forms = read_judges(view, all_judges)
     people = read_people(view)
     rated = PeopleVotes([], frozenset()) if people else read_rated_pairs(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
-    judged = {judge_choice.name: judge_choice.dimensions for judge_choice in chosen}
+    judged = {judge_choice.name: judge_choice.dimensions for judge_choice in all_judges}
     reports = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):
@@ -108,9 +108,9 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         )
         health.add("In how many outputs did the judge itself report text that addresses it? (its own answers)", share)
     form = content_id("form", *json.loads(answers.form))
-    mine = [probe for probe in probes if probe.form == form]
-    if mine:
-        add_probes(health, mine)
+    own_probes = [probe for probe in probes if probe.form == form]
+    if own_probes:
+        add_probes(health, own_probes)
     elif probes:
         health.needs("probe_of_this_form")
     else:
@@ -132,8 +132,7 @@ def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: People
     if len(groups) > 1:
         for track, figure in groups.items():
             health.add("... by track or task", figure, group=track)
-    lazy = figures.tie_laziness(human, judge)
-    health.add("How often does it tie where people decide?", lazy.false_ties)
+    health.add("How often does it tie where people decide?", figures.tie_laziness(human, judge).false_ties)
 
 
 def _met(answers: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
@@ -169,8 +168,7 @@ def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes, ra
     units = [number for number in range(len(rows)) for _ in range(2)]
     human = [value for left, _, _ in rows for value in (float(left), float(not left))]
     scores = [value for _, left, right in rows for value in (left, right)]
-    edges = _edges(scores)
-    agreement = figures.score_gap_agreement(units, human, scores, edges)
+    agreement = figures.score_gap_agreement(units, human, scores, _edges(scores))
     for band, figure in zip(agreement.bands, agreement.figures, strict=True):
         if band.n:
             low = f"{band.low:.3g}"

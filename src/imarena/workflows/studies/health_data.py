@@ -210,8 +210,7 @@ class PeopleVotes:
 def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
     """The votes to compare verdicts with, by the same rule as `align`. `judged`: the judge's dimensions."""
     dimensions = views.compared_dimensions(answers.dimension, judged, people)
-    votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
-    return PeopleVotes(votes, dimensions)
+    return PeopleVotes([vote for name in sorted(dimensions) for vote in people[name].votes], dimensions)
 
 
 def read_people(view: views.View) -> dict[str, PeopleVotes]:

@@ -46,10 +46,10 @@ def check_judge(
     if unanswered:
         findings.fix(f"`judge` did not return within {limit_s:g} s", "A question must end.", unanswered)
     does = _check_answers(wired, results, findings) if results else ()
-    fitting = [each for each in results if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
+    fitting = [result for result in results if len(does) != 1 or _is_pair(result.case) == (COMPARES in does)]
     return plugin_check.PluginCheck(
         path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in fitting),
+        tuple(plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in fitting),
         bool(unanswered),
     )  # fmt: skip
 
@@ -176,17 +176,17 @@ def _check_answers(
     """Report problems, and return what the judge does (`scores`, `compares`)."""
     judge = wired.judge
     good = {
-        each.case: each.returned
-        for each in results
-        if each.error is None and not verdict_problems(each.returned) and each.returned.status is Status.OK
+        result.case: result.returned
+        for result in results
+        if result.error is None and not verdict_problems(result.returned) and result.returned.status is Status.OK
     }
     answers = _Answers(good)
     scores = any(good[case].score is not None or good[case].scores for case in good if not _is_pair(case))
     compares = any(good[case].preference is not None for case in good if _is_pair(case))
-    for each in results:
-        other_shape = (scores and not compares) if _is_pair(each.case) else (compares and not scores)
-        if not other_shape or _wrong_type(each):
-            _check_one(each, findings)
+    for result in results:
+        other_shape = (scores and not compares) if _is_pair(result.case) else (compares and not scores)
+        if not other_shape or _wrong_type(result):
+            _check_one(result, findings)
     if not scores and not compares and not findings.to_fix:
         findings.fix("It gave neither a score nor a preference on any case", "See the answers below.")
     if scores:
@@ -203,30 +203,30 @@ def _is_pair(case: str) -> bool:
     return case.startswith((cases.PAIR, cases.UNUSUAL_PAIR))
 
 
-def _wrong_type(each: plugin_check.Observation) -> bool:
+def _wrong_type(result: plugin_check.Observation) -> bool:
     """Whether the return value has a wrong type, regardless of whether a pair or a single output was shown."""
-    verdict = each.returned
-    stated = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
-    return each.error is None and (stated or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
+    verdict = result.returned
+    has_answer = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
+    return result.error is None and (has_answer or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
 
 
-def _check_one(each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
-    if each.error is not None:
+def _check_one(call: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
+    if call.error is not None:
         findings.fix(
-            f"`judge` raised {plugin_check.error_text(each.error)}",
-            plugin_check.field_hint(each.error) or (_NEEDS_SOURCE if isinstance(each.error, IndexError) else _STATUS),
-            each.case,
+            f"`judge` raised {plugin_check.error_text(call.error)}",
+            plugin_check.field_hint(call.error) or (_NEEDS_SOURCE if isinstance(call.error, IndexError) else _STATUS),
+            call.case,
         )
         return
-    problems = verdict_problems(each.returned)
+    problems = verdict_problems(call.returned)
     for problem in problems:
-        findings.fix(f"Verdict: {problem}", case=each.case)
-    if not problems and each.returned.status is not Status.OK:
-        message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
-        if each.case.startswith((cases.UNUSUAL, cases.UNUSUAL_PAIR)) or each.returned.status is Status.REFUSED:
-            findings.note(message, case=each.case)
+        findings.fix(f"Verdict: {problem}", case=call.case)
+    if not problems and call.returned.status is not Status.OK:
+        message = f"status {call.returned.status.value}: {call.returned.error or 'no error text'}"
+        if call.case.startswith((cases.UNUSUAL, cases.UNUSUAL_PAIR)) or call.returned.status is Status.REFUSED:
+            findings.note(message, case=call.case)
         else:
-            findings.fix(message, "This case is an ordinary one.", each.case)
+            findings.fix(message, "This case is an ordinary one.", call.case)
 
 
 def _check_scores(wired: WiredJudge, answers: _Answers, findings: plugin_check.CheckFindings) -> None:
@@ -270,11 +270,11 @@ def _check_orders(answers: _Answers, findings: plugin_check.CheckFindings) -> No
         findings.note(f"It prefers the {cases.FAILURE} to the {cases.SUCCESS}, in both orders")
 
 
-def _answer(each: plugin_check.Observation) -> str:
+def _answer(result: plugin_check.Observation) -> str:
     """One case's answer in a few words."""
-    if each.error is not None:
-        return f"raised {type(each.error).__name__}"
-    verdict = each.returned
+    if result.error is not None:
+        return f"raised {type(result.error).__name__}"
+    verdict = result.returned
     if verdict_problems(verdict):
         return "not a usable verdict"
     if verdict.status is not Status.OK:

@@ -100,9 +100,9 @@ def verdicts_from_store(
     view = views.View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(first, second), max(first, second)) for item, first, second in sides)
-    chosen = views.chosen_judges(view, judges) if judges else []
-    lines = list(_drop_failures(line for judge in chosen for line in _lines(view, judge, list(voted))))
-    dimensions = {judge.name: judge.dimensions for judge in chosen}
+    versions = views.chosen_judges(view, judges) if judges else []
+    lines = list(_drop_failures(line for judge in versions for line in _lines(view, judge, list(voted))))
+    dimensions = {judge.name: judge.dimensions for judge in versions}
     names = [_name(line, dimensions[line.judge]) for line in lines]
     voted_on = frozenset(votes.labels.get("dimension", ()))
     covers: dict[str, frozenset[str]] = {}
@@ -174,9 +174,9 @@ def _compared_pairs(view: views.View, judge: str, dimension: str, forms: Sequenc
             yield PairVerdict(*key, None, reason=REASONS.get(views.PROBLEMS[problem], views.PROBLEMS[problem]))
             continue
         pair_gaps = gaps.get((*sides, repeat), [])
-        whole = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order asked
+        complete = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order asked
         yield PairVerdict(
-            *key, views.PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and whole else None
+            *key, views.PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and complete else None
         )
 
 

@@ -91,9 +91,9 @@ class _Outputs:
         """The position of the output, or why there is none. Of several turns, modes and samples, the first counts."""
         if (name, editor) in self._of_unit:
             return self._of_unit[name, editor]
-        placed = self._of_place.get((name, editor), [])
-        if len(placed) == 1:  # KEY:TURN:MODE:SAMPLE, as in tables of `export scores`
-            return placed[0]
+        positions = self._of_place.get((name, editor), [])
+        if len(positions) == 1:  # KEY:TURN:MODE:SAMPLE, as in tables of `export scores`
+            return positions[0]
         if name in self._of_id:  # an output's id, as in ratings saved by the web application
             return self._of_id[name]
         matches = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]

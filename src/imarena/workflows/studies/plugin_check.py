@@ -192,7 +192,7 @@ def field_hint(error: BaseException) -> str:
     kind = _PASSED.get(matched["kind"]) if matched is not None else None
     if matched is None or kind is None:
         return ""
-    names = [each.name for each in fields(kind)]
+    names = [attribute.name for attribute in fields(kind)]
     output = " `left` is the output to judge." if kind is Exhibit else ""
     return suggestion(matched["name"], names, f"Fields of {kind.__name__}: {', '.join(names)}.{output}")
 

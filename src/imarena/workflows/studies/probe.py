@@ -125,9 +125,9 @@ def judge_probes(workspace: Workspace, judge: Judge) -> judges.JudgeHealth:
     """Findings from all stored answers of this form of the judge."""
     health = judges.HealthFindings(judge.name)
     form = probe_form(judge)
-    mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
-    if mine:
-        add_probes(health, mine)
+    own_probes = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
+    if own_probes:
+        add_probes(health, own_probes)
     else:
         health.notices.append(Notice(code="probe_empty"))
     return health.health()
@@ -151,8 +151,8 @@ def _add_figures(
         health.add(question, figures.fell, figures.shift, *beyond, group=kind)
     failed = sum(figures.n_failed for kind, figures in by_kind.items() if kind != "all")
     if failed:
-        whole = units * len(judges.injections())
-        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
+        total = units * len(judges.injections())
+        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": total, "what": what}))
 
 
 def score_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.ScorePair]:

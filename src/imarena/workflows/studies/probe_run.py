@@ -104,15 +104,15 @@ def plan_probe(
     judge = wired.judge
     terms = questions.judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
-    chosen = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
-    if not chosen:
+    cases = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
+    if not cases:
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
     past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)
     asks, done, before = [], [], 0
-    for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
+    for ask in (question for case in cases for question in _questions(judge, case, board, battles=battles)):
         if ask.work in past.done:
             before += 1
         elif ask.text is None and ask.work in stored:
@@ -153,8 +153,7 @@ def _questions(
     judge: Judge, case: questions.Case, board: questions.ShowableOutputs, *, battles: bool
 ) -> Iterator[ProbeQuestion]:
     """The case unchanged, then with each text; a pair in both orders, with the text always on the same side."""
-    plain = questions.work_id(judge, replace(case, order=None), board.parents)
-    unit = content_id("unit", plain)
+    unit = content_id("unit", questions.work_id(judge, replace(case, order=None), board.parents))
     side = (Outcome.LEFT, Outcome.RIGHT)[int(unit[-1], 16) % 2] if battles else None
     for text in (None, *injections()):
         for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST) if battles else (None,):
@@ -237,8 +236,8 @@ def _with_evidence(marked: Exhibit, plain: Exhibit) -> Exhibit:
     sides = ((plain.left, marked.left), (plain.right, marked.right))
     now = {sha256_hex(old): sha256_hex(new) for old, new in sides if old is not None and new is not None}
     moved = (
-        each.model_copy(update={"image_sha256": now.get(each.image_sha256, each.image_sha256)})
-        for each in marked.evidence
+        evidence.model_copy(update={"image_sha256": now.get(evidence.image_sha256, evidence.image_sha256)})
+        for evidence in marked.evidence
     )
     return replace(marked, evidence=tuple(moved))
 

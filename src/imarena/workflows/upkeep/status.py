@@ -154,15 +154,14 @@ def _failures(slots: Slots, questions: Collection[Unanswered], *, imported: bool
 
 def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:
     """Describe the last run per settings if it left questions without an answer since (`left`, by work)."""
-    latest = {}
-    for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
-        latest[run.command, canonical_json(run.settings)] = run
+    runs = workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"])
+    latest = {(run.command, canonical_json(run.settings)): run for run in runs}
     lines = []
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
             missing = run.counts["missing"] - _n_healed(workspace, run, left)
-            who = run.settings.get("judge") or run.settings.get("reader", "")
-            lines += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
+            name = run.settings.get("judge") or run.settings.get("reader", "")
+            lines += [f"{run.command} by {name}: {missing:,} missing"] if missing > 0 else []
     return lines
 
 

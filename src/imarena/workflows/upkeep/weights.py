@@ -101,8 +101,8 @@ def add_weights(
     entry = vision.weights_entries().get(name)
     if entry is not None and licence not in (None, entry.licence):
         raise UserError(f"The licence of '{name}' is {entry.licence}.", hint="Leave --licence out.")
-    stated = (entry.licence, entry.licence_url) if entry is not None else (licence or vision.NO_LICENCE, "")
-    _need_consent(name, *stated, accept)
+    terms = (entry.licence, entry.licence_url) if entry is not None else (licence or vision.NO_LICENCE, "")
+    _need_consent(name, *terms, accept)
     with vision.prepared_folder(name) as prepared, _removed_on_error(prepared):
         _copy_weights(source, prepared, _convertible(entry), progress)
         files = _checked_files(prepared)
@@ -116,7 +116,7 @@ def add_weights(
                 raise UserError(f"Other weights are installed as '{name}'.", hint="Use another name, or --replace.")
             shutil.rmtree(prepared)
             return InstalledWeights(folder, manifest, fresh=False)
-        return _install(prepared, name, _Origin("folder", None, {}), stated, accept, files)
+        return _install(prepared, name, _Origin("folder", None, {}), terms, accept, files)
 
 
 def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], progress: Progress) -> None:

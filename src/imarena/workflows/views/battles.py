@@ -104,8 +104,8 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
     """
     if editors:
         names = entries.editor.names
-        chosen = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
-        table = table.of_outputs(chosen)
+        by_editors = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
+        table = table.of_outputs(by_editors)
     lost: Counter[str] = Counter()
 
     def is_battle(rows: slice) -> NDArray[np.bool_]:
@@ -153,8 +153,7 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
     coded: dict[str, Any] = {
         name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
-    excluded = sum((part.excluded for part in parts), Counter[str]())
-    return BattleColumns(**arrays, **coded, excluded=excluded)
+    return BattleColumns(**arrays, **coded, excluded=sum((part.excluded for part in parts), Counter[str]()))
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
@@ -200,9 +199,9 @@ def judge_battles(
     successful comparison counts by its scores.
     """
     owners = sorted({(form.judge, form.dimension) for form in forms})
-    number = {who: code for code, who in enumerate(owners)}
-    compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
-    fought = combine_columns(compared, whose, view.entries)
+    number = {owner: code for code, owner in enumerate(owners)}
+    compared, owner_codes = _rows(view, [form for form in forms if form.pairwise], number, window)
+    fought = combine_columns(compared, owner_codes, view.entries)
     excluded = fought.incomplete()
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
@@ -224,14 +223,14 @@ def judge_battles(
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
     left, whose_all = followed("left", scored.left), followed("whose", scored.whose)
     none = constant_column(np.float64(np.nan), left.size - scored.left.size)
-    judges, dimensions = (sorted({who[part] for who in owners}) for part in (0, 1))
+    judges, dimensions = (sorted({owner[part] for owner in owners}) for part in (0, 1))
     return BattleColumns(
         left=left,
         right=followed("right", scored.right),
         winner=followed("outcome", winner),
-        judge=_names_of_owners(whose_all, [judges.index(who[0]) for who in owners], judges),
+        judge=_names_of_owners(whose_all, [judges.index(owner[0]) for owner in owners], judges),
         rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
-        dimension=_names_of_owners(whose_all, [dimensions.index(who[1]) for who in owners], dimensions),
+        dimension=_names_of_owners(whose_all, [dimensions.index(owner[1]) for owner in owners], dimensions),
         score_left=joined(none, scored.score_left) if scored.left.size else none,
         score_right=joined(none, scored.score_right) if scored.left.size else none,
         created_us=followed("created_us", scored.created_us),
@@ -239,19 +238,19 @@ def judge_battles(
     )
 
 
-def _names_of_owners(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
+def _names_of_owners(owner: CodeArray, codes: list[int], names: list[str]) -> Names:
     code_array = np.array(codes or [0], np.int32)
-    if is_constant(whose):
-        return Names(constant_column(code_array[whose[0]], whose.size), tuple(names))
-    return Names(take_in_parts(code_array, whose), tuple(names))
+    if is_constant(owner):
+        return Names(constant_column(code_array[owner[0]], owner.size), tuple(names))
+    return Names(take_in_parts(code_array, owner), tuple(names))
 
 
 def _rows(
     view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
     columns = live_judgments(view, forms, window)
-    whose = columns.of_forms(np.array([number[form.judge, form.dimension] for form in columns.forms], np.int32))
-    return columns, whose.astype(np.int32, copy=False)
+    owner = columns.of_forms(np.array([number[form.judge, form.dimension] for form in columns.forms], np.int32))
+    return columns, owner.astype(np.int32, copy=False)
 
 
 @dataclass(frozen=True)
@@ -269,8 +268,7 @@ class ScorePairColumns(ColumnTable):
 def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntArray]:
     """Every two of these outputs (distinct positions) that share an item, a turn and a mode, as rows of `output`."""
     rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
-    start = np.flatnonzero(group_starts(entries.unit[output[rows]]))
-    first, second = _pairs_within(start, rows.size)
+    first, second = _pairs_within(np.flatnonzero(group_starts(entries.unit[output[rows]])), rows.size)
     return rows[first], rows[second]
 
 
@@ -280,7 +278,7 @@ def _within(entries: Entries, output: CodeArray) -> IntArray:
     return entries.turn[output].astype(np.int64) * len(MODES) + by_name[entries.mode[output]]
 
 
-def _score_pairs(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairColumns:
+def _score_pairs(columns: JudgmentColumns, owner: CodeArray, entries: Entries) -> ScorePairColumns:
     """Sorted by judge, dimension, item, turn, mode and repeat, then by output id; the first score of each counts."""
     rows = np.flatnonzero(columns.ok & np.isfinite(columns.score))
     ranks = _item_order(entries)
@@ -290,18 +288,16 @@ def _score_pairs(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -
         columns.repeat[rows],
         _within(entries, columns.left[rows]),
         ranks[entries.item[columns.left[rows]]],
-        whose[rows],
+        owner[rows],
     )
     rows = rows[np.lexsort(keys)]
-    unit = entries.unit[columns.left[rows]]
-    new = group_starts(whose[rows], unit, columns.repeat[rows])
+    new = group_starts(owner[rows], entries.unit[columns.left[rows]], columns.repeat[rows])
     fresh = new | group_starts(columns.left[rows])
     rows, new = rows[fresh], new[fresh]
-    start = np.flatnonzero(new)
-    first, second = _pairs_within(start, rows.size)
+    first, second = _pairs_within(np.flatnonzero(new), rows.size)
     left, right = rows[first], rows[second]
     return ScorePairColumns(
-        whose=whose[left],
+        whose=owner[left],
         left=columns.left[left],
         right=columns.left[right],
         score_left=columns.score[left],
@@ -341,8 +337,7 @@ def _unfought(
     """Drop pairs that a judge compared directly, if the judge has any successful comparison."""
     if not scored.left.size or not fought.left.size:
         return scored
-    compares = np.unique(fought.whose[fought.decided])
-    direct = np.isin(fought.whose, compares)
+    direct = np.isin(fought.whose, np.unique(fought.whose[fought.decided]))
     compared = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
     double = np.isin(_pair_codes(scored.whose, scored.left, scored.right, outputs), compared)
     if double.any():
@@ -351,9 +346,9 @@ def _unfought(
     return scored
 
 
-def _pair_codes(whose: CodeArray, left: CodeArray, right: CodeArray, outputs: int) -> IntArray:
+def _pair_codes(owner: CodeArray, left: CodeArray, right: CodeArray, outputs: int) -> IntArray:
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
-    return (whose.astype(np.int64) * outputs + low) * outputs + high
+    return (owner.astype(np.int64) * outputs + low) * outputs + high
 
 
 _NOBODY = Names(np.zeros(0, np.int32), ())

@@ -68,10 +68,10 @@ def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArr
 
 def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
     """(n,) sorted `seq` of those votes that were shown the source of only one side."""
-    chosen = asked_of_one_turn(votes)
+    condition = asked_of_one_turn(votes)
     columns: list[list[Any]] = [[], [], []]
     for page in pages(sorted(seqs)):
-        query = select(votes.c.seq, votes.c.left_id, votes.c.right_id).where(votes.c.seq.in_(page), chosen)
+        query = select(votes.c.seq, votes.c.left_id, votes.c.right_id).where(votes.c.seq.in_(page), condition)
         for column, values in zip(columns, fetch_columns(connection, query.order_by(votes.c.seq)), strict=True):
             column.extend(values)
     return _one_sided(connection, columns)

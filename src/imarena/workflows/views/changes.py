@@ -56,7 +56,7 @@ def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray
         return np.zeros(0, np.int64)
     touched = np.zeros(entries.seq.size, bool)
     touched[pairs >> 32] = touched[pairs & 0xFFFFFFFF] = True
-    rows = rows_where(left.size, lambda some: touched[left[some]] & touched[right[some]])
+    rows = rows_where(left.size, lambda part: touched[left[part]] & touched[right[part]])
     keys = pair_keys(entries, left[rows], right[rows])
     at = np.searchsorted(pairs, keys)
     at[at == pairs.size] = 0
@@ -86,10 +86,10 @@ def changes_since(view: View, position: ReadPosition) -> ChangedQuestions | None
     sides = [func.coalesce(judgments.c[name], 0) for name in ("left_seq", "right_seq")]
     later = judgments.alias("later")
     new = select(*sides, judgments.c.work_id).where(judgments.c.seq > after, judgments.c.seq <= upto)
-    gone = select(*sides, judgments.c.work_id).join(later, later.c.supersedes == judgments.c.id)
+    replaced = select(*sides, judgments.c.work_id).join(later, later.c.supersedes == judgments.c.id)
     columns: list[list[Any]] = [[], [], []]
     with reading(view.workspace.store.engine) as connection:
-        for query in (new, gone.where(later.c.seq > after, later.c.seq <= upto)):
+        for query in (new, replaced.where(later.c.seq > after, later.c.seq <= upto)):
             for column, values in zip(columns, fetch_columns(connection, query), strict=True):
                 column.extend(values)
     left, right = (np.array(column, np.int64) for column in columns[:2])

@@ -52,8 +52,8 @@ def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[
         task, references = item.turns[turn].task or item.task, references_of(item, turn)
         return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before, input_name=name)
     turns = range(first, turn + 1)
-    references = tuple({image.sha256: image for each in turns for image in references_of(item, each)}.values())
-    tasks = {item.turns[each].task or item.task for each in turns}
+    references = tuple({image.sha256: image for turn in turns for image in references_of(item, turn)}.values())
+    tasks = {item.turns[turn].task or item.task for turn in turns}
     task = tasks.pop() if len(tasks) == 1 else item.task
     return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first, name)
 

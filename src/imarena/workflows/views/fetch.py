@@ -58,7 +58,9 @@ def _copy_rows(connection: Connection, query: Select[Any], k: int) -> Iterator[I
     """Read PostgreSQL's binary COPY: every row is a count of fields, then a length and eight bytes for each field."""
     typed = query.with_only_columns(*(cast(column, BigInteger) for column in query.selected_columns))
     text = typed.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
-    row = np.dtype([("fields", ">i2"), *((name, kind) for n in range(k) for name, kind in _field(n))])
+    row = np.dtype(
+        [("fields", ">i2"), *(field for n in range(k) for field in ((f"length_{n}", ">i4"), (f"value_{n}", ">i8")))]
+    )
     raw: Any = connection.connection.dbapi_connection
     with raw.cursor() as cursor, cursor.copy(f"COPY ({text}) TO STDOUT (FORMAT BINARY)") as copy:
         buffer = bytearray()
@@ -72,10 +74,6 @@ def _copy_rows(connection: Connection, query: Select[Any], k: int) -> Iterator[I
             if len(buffer) >= _PAGE * row.itemsize:
                 yield _decode(buffer, row, k)
         yield _decode(buffer, row, k)  # the two remaining bytes are the trailer
-
-
-def _field(n: int) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (f"length_{n}", ">i4"), (f"value_{n}", ">i8")
 
 
 def _decode(buffer: bytearray, row: np.dtype[Any], k: int) -> IntArray:

@@ -162,8 +162,8 @@ def _join_pages(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def _packed_column() -> ColumnElement[int]:
     """Repeat, order, status and preference packed in one number, to transfer fewer values."""
-    stated = code_column(judgments.c.preference, PREFERENCES)
-    preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)
+    plain = code_column(judgments.c.preference, PREFERENCES)
+    preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=plain)
     code: Any = judgments.c.repeat
     for column in (code_column(judgments.c.order, ORDERS), code_column(judgments.c.status, STATUSES), preference):
         code = code * (1 << _BITS) + column

@@ -67,14 +67,14 @@ def combinations() -> codes.ByteArray:
     return table
 
 
-def has_swapped_order(columns: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
+def has_swapped_order(columns: JudgmentColumns, owner: CodeArray) -> NDArray[np.bool_]:
     """For each judge and dimension, whether any of its imported verdicts is in swapped order."""
     imported = columns.of_forms([form.imported for form in columns.forms])
-    highest = max((int(whose[rows].max()) for rows in row_slices(whose.size)), default=0)
+    highest = max((int(owner[rows].max()) for rows in row_slices(owner.size)), default=0)
     swapping = np.zeros(highest + 1, bool)
     for rows in row_slices(len(columns)):
         swapped = (columns.order[rows] == codes.RIGHT_FIRST) & imported[rows].astype(bool, copy=False)
-        swapping[whose[rows][swapped]] = True
+        swapping[owner[rows][swapped]] = True
     return swapping
 
 
@@ -104,8 +104,8 @@ def combine_columns(
     for owner, *values in sorted_parts(len(columns), read_keys):
         whose_part = codes.constant_column(whose[0], owner.size) if one_owner else values.pop(0)
         moved_values: dict[str, Any] = dict(zip(moved, values, strict=True))
-        some = replace(columns.where(slice(owner.size)), **moved_values)
-        part = _combine_part(some, whose_part, entries, swaps)
+        part_columns = replace(columns.where(slice(owner.size)), **moved_values)
+        part = _combine_part(part_columns, whose_part, entries, swaps)
         for name in names:
             writers.setdefault(name, ColumnWriter(part[name].dtype, len(columns))).append(part[name])
     combined: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
@@ -115,21 +115,21 @@ def combine_columns(
 
 
 def _combine_part(
-    some: JudgmentColumns, owner: CodeArray, entries: Entries, swapping: NDArray[np.bool_]
+    columns: JudgmentColumns, owner: CodeArray, entries: Entries, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """The columns of `CombinedPairs` for some of the judgments."""
-    pair = entries.order[some.left].astype(np.int64) << 32 | entries.order[some.right]
-    slot = (owner.astype(np.int64) << 24 | some.repeat) << 3 | some.order
-    ok = some.ok
-    newest_failure = np.where(ok, some.seq, -some.seq)
+    pair = entries.order[columns.left].astype(np.int64) << 32 | entries.order[columns.right]
+    slot = (owner.astype(np.int64) << 24 | columns.repeat) << 3 | columns.order
+    ok = columns.ok
+    newest_failure = np.where(ok, columns.seq, -columns.seq)
     rows = np.lexsort((newest_failure, ~ok, slot, pair, owner))
     rows = rows[codes.group_starts(owner[rows], pair[rows], slot[rows])]  # one row per order
     start = np.flatnonzero(codes.group_starts(owner[rows], pair[rows], slot[rows] >> 3))
-    return _combine_rows(some, rows, start, owner, swapping)
+    return _combine_rows(columns, rows, start, owner, swapping)
 
 
 def _combine_rows(
-    columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: CodeArray, swapping: NDArray[np.bool_]
+    columns: JudgmentColumns, rows: IntArray, start: IntArray, owner: CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows; `start` is the first row of each."""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
@@ -137,8 +137,8 @@ def _combine_rows(
     number = np.append(start[1:], rows.size) - start
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)
-    needs_both = np.where(imported[head], swapping[whose[head]], ~one_meant)
-    whole = np.logical_or.reduceat(columns.order[rows] == codes.BOTH_ORDERS, start) | ~needs_both | (number > 1)
+    needs_both = np.where(imported[head], swapping[owner[head]], ~one_meant)
+    complete = np.logical_or.reduceat(columns.order[rows] == codes.BOTH_ORDERS, start) | ~needs_both | (number > 1)
     preference = columns.preference[rows]
     outcome = preference[start]
     agreed = np.full(start.size, -1, np.int8)
@@ -152,9 +152,9 @@ def _combine_rows(
     bad = np.logical_or.reduceat(failed, start)
     worst = np.maximum.reduceat(np.where(failed, status, 0), start)
     unsaid = np.minimum.reduceat(preference, start) == codes.NONE
-    problem = np.where(bad, worst, np.where(~whole, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, codes.OK)))
+    problem = np.where(bad, worst, np.where(~complete, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, codes.OK)))
     return {
-        "whose": whose[head],
+        "whose": owner[head],
         "left": columns.left[head],
         "right": columns.right[head],
         "repeat": columns.repeat[head],

@@ -68,8 +68,7 @@ def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
 
 def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
-    is_rating = (cast.right < 0) & (cast.preference == 0)
-    rows = np.flatnonzero(is_rating)
+    rows = np.flatnonzero((cast.right < 0) & (cast.preference == 0))
     marks: dict[tuple[int, int, str], tuple[float, _RatingScale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
         vote = json.loads(body)
@@ -97,8 +96,7 @@ def _bodies(view: View, seqs: IntArray) -> list[str]:
     query = select(votes.c.seq, votes.c.body).where(votes.c.right_seq.is_(None)).order_by(votes.c.seq)
     with reading(view.workspace.store.engine) as connection:
         seq, body = fetch_columns(connection, query)
-    positions = np.searchsorted(np.array(seq, np.int64), seqs)
-    return [body[at] for at in positions.tolist()]
+    return [body[at] for at in np.searchsorted(np.array(seq, np.int64), seqs).tolist()]
 
 
 def _scales(
@@ -173,18 +171,18 @@ def _overall(
         low, high = ratings.scales[name] or (0.0, 1.0)
         of = ratings.criterion.of[rows] == ratings.criterion.names.index(name)
         marks[inverse[of], column] = (ratings.value[rows][of] - low) / (high - low)
-    whole = np.isfinite(marks).all(axis=1)
-    marks = marks[whole]
+    complete = np.isfinite(marks).all(axis=1)
+    marks = marks[complete]
     product = np.prod(marks, axis=1)
     root = np.sqrt(product) if len(criteria) == 2 else product ** (1 / len(criteria))
     value = marks.mean(axis=1) if rule == "mean" else root
     return replace(
         ratings,
-        output=(keys[whole] // people).astype(np.int32),
-        rater=Names((keys[whole] % people).astype(np.int32), ratings.rater.names),
+        output=(keys[complete] // people).astype(np.int32),
+        rater=Names((keys[complete] % people).astype(np.int32), ratings.rater.names),
         criterion=encode_names([WHOLE] * value.size),
         value=scale[0] + value * (scale[1] - scale[0]),
-        created_us=moment[whole],
+        created_us=moment[complete],
     )
 
 

@@ -28,8 +28,7 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Vote]
         mask = mask & (cast.campaign.of == (names.index(campaign_id) if campaign_id in names else -2))
     seqs = cast.seq[np.flatnonzero(mask)]
     for start in range(0, seqs.size, PAGE):
-        page = seqs[start : start + PAGE].tolist()
-        query = select(votes).where(votes.c.seq.in_(page)).order_by(votes.c.seq)
+        query = select(votes).where(votes.c.seq.in_(seqs[start : start + PAGE].tolist())).order_by(votes.c.seq)
         with reading(view.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
         yield from (from_row(Vote, row) for row in rows)

@@ -83,7 +83,7 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
 def judges_called(view: View, names: list[str]) -> list[str]:
     """The judges with these names: by full name, by kind, or by a table of imarena.toml. Raises for an unknown name."""
     judges = view.forms.judges
-    chosen: list[str] = []
+    result: list[str] = []
     for name in names:
         meant = {name, _recorded_as(view, name)}
         fitting = [judge for judge in judges if judge in meant or judge.partition("/")[0] in meant]
@@ -93,8 +93,8 @@ def judges_called(view: View, names: list[str]) -> list[str]:
             )
             hint = suggestion(name, judges, listed)
             raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)
-        chosen += fitting
-    return chosen or judges
+        result += fitting
+    return result or judges
 
 
 def _recorded_as(view: View, name: str) -> str:

@@ -165,8 +165,8 @@ class View:
         columns = read_judgments(
             connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
         )
-        gone = self.one_sided if form.pairwise else ()
-        return columns.where(~np.isin(columns.seq, gone)) if len(gone) else columns
+        one_sided = self.one_sided if form.pairwise else ()
+        return columns.where(~np.isin(columns.seq, one_sided)) if len(one_sided) else columns
 
     @cached_property
     def one_sided(self) -> IntArray:
@@ -279,8 +279,8 @@ class View:
         if upto == self.marks.judgments and not lag:
             return earlier
         after = max(0, upto - lag)
-        gone = superseded_since(connection, after)
-        live = earlier.where(~np.isin(earlier.seq, gone)) if gone.size else earlier
+        superseded = superseded_since(connection, after)
+        live = earlier.where(~np.isin(earlier.seq, superseded)) if superseded.size else earlier
         new = self._read_form(connection, earlier.forms[0], after)
         if lag:
             new = new.where(~np.isin(new.seq, live.seq[live.seq > after]))

@@ -66,8 +66,8 @@ class VoteColumns(codes.ColumnTable):
     @property
     def in_force(self) -> NDArray[np.bool_]:
         """(n,) whether the rater neither replaced nor undid the vote; includes votes on tasks that test the rater."""
-        gone = [REASONS.index(reason) for reason in (Reason.SUPERSEDED, Reason.RETRACTED)]
-        return np.isin(self.reason, gone, invert=True)
+        undone = [REASONS.index(reason) for reason in (Reason.SUPERSEDED, Reason.RETRACTED)]
+        return np.isin(self.reason, undone, invert=True)
 
     @property
     def excluded(self) -> dict[str, int]:
@@ -89,9 +89,9 @@ def read_votes(
     moment are read, and those that counted then count.
     """
     condition: Any = true() if before_us is None else votes.c.created_us < before_us
-    gone: Any = votes.c.superseded
+    superseded: Any = votes.c.superseded
     if before_us is not None:
-        gone = case((counted_before(votes, before_us), 0), else_=1)
+        superseded = case((counted_before(votes, before_us), 0), else_=1)
     columns = fetch_columns(
         connection,
         select(
@@ -106,7 +106,7 @@ def read_votes(
             assignments.c.probability,
             votes.c.created_us,
             votes.c.retracted,
-            gone,
+            superseded,
             votes.c.created_at,
             case((asked_of_one_turn(votes), 1), else_=0) if later_turns else literal(0),
         )
@@ -158,8 +158,7 @@ def _exclusions(connection: Connection, before_us: int | None) -> dict[str, str]
     if before_us is not None:
         moment = moment_text(datetime.fromtimestamp(before_us // 1_000_000, UTC))
         excluded = (exclusions.c.created_at < moment) & (excluded | (exclusions.c.lifted_at >= moment))
-    rows = connection.execute(query.where(excluded).group_by(exclusions.c.rater_id))
-    return dict(rows.tuples().all())
+    return dict(connection.execute(query.where(excluded).group_by(exclusions.c.rater_id)).tuples().all())
 
 
 def votes_in_force(query: Select[Any]) -> Select[Any]:

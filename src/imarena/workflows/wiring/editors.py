@@ -179,15 +179,15 @@ class EditorWiring:
 
     def _mind(self, name: str, endpoint: str) -> tuple[Planner, JudgeChat | None]:
         """Return `builtin`, or the chat at a named endpoint whose model understands and plans."""
-        chosen = endpoint or name
-        if chosen in ("", "builtin"):
+        mind = endpoint or name
+        if mind in ("", "builtin"):
             return RulePlanner(), None
-        if chosen not in self._settings.endpoints:
-            hint = suggestion(chosen, ["builtin", *self._settings.endpoints])
-            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=hint)
+        if mind not in self._settings.endpoints:
+            hint = suggestion(mind, ["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{mind}' for the agent's mind.", hint=hint)
         from imarena.clients import read_endpoint
 
-        target = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
+        target = read_endpoint({"name": mind, **self._settings.endpoints[mind]}, f"[endpoints.{mind}]")
         client = JudgeChat(target, self.ports.budget)
         return ChatPlanner(client, target.model), client
 
@@ -200,15 +200,15 @@ def _card_options(kind: str, options: Mapping[str, JsonValue]) -> dict[str, Json
     home = card.adapter.get("base_url")
     if options.get("base_url", home) != home:  # another server has other prices, or none
         return {}
-    stated: dict[str, JsonValue] = {}
+    result: dict[str, JsonValue] = {}
     if card.price is not None and not PRICE_FIELDS & set(options):
-        stated = card.price.options(options, card.native_size)
+        result = card.price.options(options, card.native_size)
     if card.withdrawn is not None:
-        stated["notice"] = (
+        result["notice"] = (
             f"Its provider names {card.withdrawn} as the day on which {card.title} is switched off. Where requests "
             "fail, name its successor with --option model=NAME, or take finished outputs with folder:PATH."
         )
-    return stated
+    return result
 
 
 def wire_editors(

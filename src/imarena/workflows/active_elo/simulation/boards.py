@@ -220,8 +220,7 @@ def _stream(
     """Return all battles in random order: votes where they exist, else the judge's. Equal scores go to the first side,
     which a coin decides: by name it would favour names early in the alphabet.
     """
-    world = fleet.world
-    gap = world.gap
+    gap = fleet.world.gap
     mask = np.isfinite(gap) & fleet.train[index][:, None]
     mask[votes.item[index], votes.pair[index]] = False
     judged_item, judged_pair = np.nonzero(mask)

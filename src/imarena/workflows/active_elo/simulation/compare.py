@@ -59,10 +59,10 @@ def named_policies(text: str) -> tuple[str, ...]:
         return tuple(SENSITIVITY)
     if text == "all":
         return (*POLICIES, *EXTRA_POLICIES)
-    whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
-    if len(whole) == 1 and whole[0] not in ALL_POLICIES:
-        whole = [part.strip() for part in text.split(",") if part.strip()]
-    return tuple(whole)
+    names = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+    if len(names) == 1 and names[0] not in ALL_POLICIES:
+        names = [part.strip() for part in text.split(",") if part.strip()]
+    return tuple(names)
 
 
 @dataclass(frozen=True)

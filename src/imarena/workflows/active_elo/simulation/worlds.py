@@ -72,17 +72,17 @@ def recorded_world(
     names = sorted(set(judged.judge))
     if judge is None and len(names) > 1:
         raise UserError(f"{scores} holds {len(names)} judges.", hint=f"Choose one with --judge: {', '.join(names)}.")
-    chosen = judge or names[0]
-    if chosen not in names:
-        raise unknown_name("No scores of a judge", chosen, names)
+    judge_name = judge or names[0]
+    if judge_name not in names:
+        raise unknown_name("No scores of a judge", judge_name, names)
     if "model" not in rated.labels:
         raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
-    world = _make_world(judged, rated, chosen)
-    return replace(world, score_range=range_of(chosen, world.scores, score_range).range)
+    world = _make_world(judged, rated, judge_name)
+    return replace(world, score_range=range_of(judge_name, world.scores, score_range).range)
 
 
-def _make_world(judged: Any, rated: Any, chosen: str) -> World:
-    rows = [row for row, name in enumerate(judged.judge) if name == chosen]
+def _make_world(judged: Any, rated: Any, judge: str) -> World:
+    rows = [row for row, name in enumerate(judged.judge) if name == judge]
     models = sorted({judged.labels["model"][row] for row in rows} & set(rated.labels["model"]))
     units = sorted(set(rated.unit) & {judged.unit[row] for row in rows})
     raters = sorted(set(rated.rater))
@@ -113,8 +113,7 @@ def world_of(models: tuple[str, ...], scores: FloatArray, values: FloatArray) ->
         votes = np.where(np.isfinite(lead), 0.5 + 0.5 * np.sign(lead), np.nan)
         counted = np.isfinite(lead).sum(axis=0)
         mean = np.where(np.isfinite(lead), lead, 0.0).sum(axis=0) / np.maximum(counted, 1)
-    truth = np.sign(np.round(mean, 9))
-    return World(models, scores, votes, truth, np.zeros(len(scores), np.int64))
+    return World(models, scores, votes, np.sign(np.round(mean, 9)), np.zeros(len(scores), np.int64))
 
 
 def simulated_world(
@@ -136,10 +135,9 @@ def simulated_world(
     strengths = np.sort(rng.normal(0, spread, n_models))[::-1]
     quality = strengths[None, :] + rng.normal(0, 0.8, (n_items, n_models))
     favour = rng.normal(0, bias, n_models) * SLOPE
-    scores = np.clip(_judge_scores(quality, rng) + favour[None, :], 0, 1000)
+    scores = np.clip(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape) + favour[None, :], 0, 1000)
     left, right = np.triu_indices(n_models, 1)
-    lead = quality[:, left] - quality[:, right]
-    chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * lead)
+    chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * (quality[:, left] - quality[:, right]))
     votes = (rng.random((n_raters, *chance.shape)) < chance).astype(np.float64)
     truth = np.sign(votes.mean(axis=0) - 0.5)
     names = tuple(f"model-{n + 1:02d}" for n in range(n_models))
@@ -152,7 +150,3 @@ SLOPE, NOISE = 110.0, 70.0
 """Score points for a quality of 1, and the judge's error per output. Without bias they give agreement of .57, .69, .83,
 .96 in the bands of table 5 (printed: .563, .691, .835, .948) and fractions of .22, .21, .32, .25 (printed: .182, .246,
 .314, .258)."""
-
-
-def _judge_scores(quality: FloatArray, rng: np.random.Generator) -> FloatArray:
-    return np.asarray(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape))

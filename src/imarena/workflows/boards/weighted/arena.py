@@ -149,8 +149,8 @@ def read_arena(
     """
     about = scored_on or dimension
     alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
-    chosen = "" if alone else judge or _only_judge(workspace, about)
-    columns = read_columns(workspace, chosen, "single", about)
+    scorer = "" if alone else judge or _only_judge(workspace, about)
+    columns = read_columns(workspace, scorer, "single", about)
     with reading(workspace.store.engine) as connection:
         assigned = fetch_rows(
             connection,
@@ -169,7 +169,7 @@ def read_arena(
     useless = [REASONS.index(reason) for reason in (Reason.RATER_EXCLUDED, Reason.ONE_SIDE)]
     usable = cast.in_force & np.isin(cast.reason, useless, invert=True)
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
-    arena = _assemble(workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
+    arena = _assemble(workspace, scorer, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
     return (
         replace(arena, votes=_rating_votes(workspace, arena.pool, columns, dimension))
         if ratings and not len(arena.votes)
@@ -249,10 +249,8 @@ def _votes(
     pool: Pool, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
     item, pair, _ = _battle(pool, *(columns.where([row[side] for row in assigned]) for side in (1, 2)))
-    rater_pairs: set[tuple[str, int, int]] = set()
-    for row, at, of in zip(assigned, item.tolist(), pair.tolist(), strict=True):
-        if of >= 0 and row[3]:
-            rater_pairs.add((row[3], at, of))
+    units = zip(assigned, item.tolist(), pair.tolist(), strict=True)
+    rater_pairs: set[tuple[str, int, int]] = {(row[3], at, of) for row, at, of in units if of >= 0 and row[3]}
     meant = (pair >= 0) & np.array([row[4] == "vote" for row in assigned], bool)
     np.add.at(pool.asked, (item[meant], pair[meant]), 1)
     item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))

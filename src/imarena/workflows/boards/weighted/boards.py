@@ -55,16 +55,16 @@ def rerank(
 
     `skip_missing`: make the other boards if a setting lacks data, and say which.
     """
-    chosen = options or Options()
+    board_options = options or Options()
     if paper_compat:
-        chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
+        board_options = replace(board_options, active=replace(board_options.active, paper_compat=True))
     arena = read_arena(workspace, judge, ratings=True)
     boards: list[tuple[str, Ranking]] = []
     left_out: list[str] = []
     for name in settings:
         try:
             rankings = arena_boards(
-                workspace, arena, name, chosen, by="family" if by_family else None, weigh=weigh_routing
+                workspace, arena, name, board_options, by="family" if by_family else None, weigh=weigh_routing
             )
         except UserError as error:
             if not skip_missing:
@@ -75,7 +75,7 @@ def rerank(
     if reward is not None:
         boards += [
             (f"reward: {reward}", board)
-            for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
+            for board in arena_boards(workspace, read_arena(workspace, reward), "judge", board_options)
         ]
     workspace.store.add(board for _, board in boards)
     return RerankedBoards(tuple(boards), tuple(left_out))
@@ -150,8 +150,7 @@ def setting_board(
     if name == "corrected":
         corrected, result = corrected_board(people, options, _scale(arena))
         return _label(assemble(corrected, result, replace(options, method="corrected"), None), name, arena)
-    judged = judged_pairs(arena, votes)
-    battles = _join(unvoted_judge_battles(arena, votes), people) if judged.any() else people
+    battles = _join(unvoted_judge_battles(arena, votes), people) if judged_pairs(arena, votes).any() else people
     ranking, more, notices = weighted_online_board(workspace, arena, battles, name, options, group)
     return _label(ranking, name, arena, more, notices)
 
@@ -328,11 +327,11 @@ def _label(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
+    arena_notices = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
     excluded = dict(board.excluded)
     if name != "judge" and arena.outside:
         excluded["votes on other modes, turns or samples"] = arena.outside
-    changed = {"settings": settings, "notices": (*board.notices, *notices, *mine), "excluded": excluded}
+    changed = {"settings": settings, "notices": (*board.notices, *notices, *arena_notices), "excluded": excluded}
     return board.model_copy(update=changed)
 
 

@@ -50,14 +50,14 @@ class CalibrationOptions:
     @property
     def data(self) -> JsonDict:
         """Return what a stored calibration records about it; defaults are left out, so that old ids stay valid."""
-        chosen: JsonDict = {}
+        values: JsonDict = {}
         if self.method == "logistic" and self.ridge != RIDGE:
-            chosen["ridge"] = self.ridge
+            values["ridge"] = self.ridge
         if self.gap_edges:
-            chosen["gap_edges"] = list(self.gap_edges)
+            values["gap_edges"] = list(self.gap_edges)
         if self.score_range is not None:
-            chosen["score_range"] = [self.score_range.low, self.score_range.high]
-        return chosen
+            values["score_range"] = [self.score_range.low, self.score_range.high]
+        return values
 
 
 def calibration_record(

@@ -69,14 +69,14 @@ def _extremes(
     enough = rows[fought[rows] >= np.median(fought[rows]) / 2] if rows.size else rows
     scores = _mean_scores(battles, len(entries.output_id))
     for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
-        some = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
-        order = some[np.lexsort((entries.order[some], sign * scores[some], sign * share[some]))]
-        chosen = _different(view, order)
-        if chosen:
+        selected = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
+        order = selected[np.lexsort((entries.order[selected], sign * scores[selected], sign * share[selected]))]
+        positions = _different(view, order)
+        if positions:
             text = "By the share of points that an output took in its battles on the first board; one per item."
             if truth:
                 text += " A judge can be wrong: compare with the true quality (0 to 1, as in “Known truth”)."
-            exhibits = tuple(_exhibit(view, index, share, fought, picture, truth) for index in chosen)
+            exhibits = tuple(_exhibit(view, index, share, fought, picture, truth) for index in positions)
             yield Section(title, (text,), exhibits=exhibits)
 
 
@@ -92,15 +92,15 @@ def _mean_scores(battles: BattleColumns, number: int) -> NDArray[np.float64]:
 def _different(view: View, order: NDArray[np.int64]) -> list[int]:
     """The first outputs in this order, one per item."""
     items: set[int] = set()
-    chosen: list[int] = []
+    positions: list[int] = []
     for index in order.tolist():
         item = int(view.entries.item[index])
         if item not in items:
             items.add(item)
-            chosen.append(index)
-        if len(chosen) == SHOWN:
+            positions.append(index)
+        if len(positions) == SHOWN:
             break
-    return chosen
+    return positions
 
 
 def _exhibit(

@@ -72,7 +72,7 @@ def find_failures(view: View) -> dict[str, list[FoundBy]]:
     rated, issues = _issues(view)
     for mode in failure_modes():
         if mode.flags and measured:
-            failed = {output for output, some in flags.items() if some & set(mode.flags)}
+            failed = {output for output, names in flags.items() if names & set(mode.flags)}
             findings[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(measured)))
         if mode.judged and judged:
             checked = {output for output, reasons in judged if _applies(mode, reasons)}

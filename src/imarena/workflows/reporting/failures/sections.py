@@ -34,10 +34,10 @@ def failure_sections(view: View, editors: Sequence[str], picture: PictureLink) -
     if any(source.checked for sources in findings.values() for source in sources):
         yield _modes(view, findings, editors, picture)
     issues = every_issue(view)
-    chosen = {name: counts for name, counts in issues.by_editor.items() if not editors or name in editors}
-    marked = issues_section(ISSUE_KINDS, chosen, issues.rated)
+    issue_counts = {name: counts for name, counts in issues.by_editor.items() if not editors or name in editors}
+    marked = issues_section(ISSUE_KINDS, issue_counts, issues.rated)
     if marked is not None:
-        yield Section(marked.title, tables=marked.tables, charts=tuple(_heat_maps(issues, chosen)))
+        yield Section(marked.title, tables=marked.tables, charts=tuple(_heat_maps(issues, issue_counts)))
     areas = error_areas(view)
     if areas.shares or areas.empty or areas.full:
         left_out = f"{areas.empty:,} empty and {areas.full:,} full error masks are excluded."
@@ -97,12 +97,12 @@ def _row(
     """A table row. `several`: more than one source checked this mode, so the row's name includes the source."""
     checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
     of = sum(number for editor, number in checked.items() if not editors or editor in editors)
-    some = {editor: number for editor, number in failed.items() if not editors or editor in editors}
+    counts = {editor: number for editor, number in failed.items() if not editors or editor in editors}
     shares = sorted(
-        ((number / checked[editor], editor) for editor, number in some.items()), key=lambda s: (-s[0], s[1])
+        ((number / checked[editor], editor) for editor, number in counts.items()), key=lambda s: (-s[0], s[1])
     )
     worst = ", ".join(f"{editor} {share:.0%}" for share, editor in shares[:3])
-    total = sum(some.values())
+    total = sum(counts.values())
     name = f"{mode.name} ({source.source})" if several else mode.name
     return name, source.source, total, of, total / of if of else None, worst or None, mode.place
 
@@ -115,12 +115,12 @@ def _examples(
     places = sorted((entries.index_of[key] for key in source.failed), key=lambda index: int(entries.order[index]))
     names = entries.editor.list(np.array(places, np.int64)) if places else []
     seen_editors: set[str | None] = set()
-    chosen: list[str] = []
+    output_ids: list[str] = []
     for index, name in zip(places, names, strict=True):
         if entries.pictured[index] and name not in seen_editors and (not editors or name in editors):
             seen_editors.add(name)
-            chosen.append(entries.id_of(index))
-    for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
+            output_ids.append(entries.id_of(index))
+    for output in view.workspace.store.records(Output, id=output_ids[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:
             continue
@@ -132,10 +132,10 @@ def _examples(
         yield GalleryItem(f"{mode.name} · {item.key}", edit.instruction, tuple(images))
 
 
-def _heat_maps(issues: IssueHeatMap, chosen: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
+def _heat_maps(issues: IssueHeatMap, issue_counts: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
     cells = {
         (editor, kind.replace("_", " ")): counts.get(kind, 0) / issues.rated[editor]
-        for editor, counts in chosen.items()
+        for editor, counts in issue_counts.items()
         if issues.rated.get(editor)
         for kind in ISSUE_KINDS
     }

@@ -1,6 +1,7 @@
 """The catalogue of paper tables and figures, and the report sections made from it."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -52,8 +53,11 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
     }  # fmt: skip
 
 
-def paper_sections(data: PaperData) -> Iterator[Section]:
-    """A section for each paper for which there are data, and a table of everything that is not available."""
+def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator[Section]:
+    """A section for each paper for which there are data, and a table of everything that is not available.
+
+    Tables that the sections `printed` before also have are not repeated: a sentence names the section.
+    """
     maker_of = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []
@@ -66,7 +70,7 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
         else:
             by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
-        yield _section(paper, blocks)
+        yield _section(paper, [(entry, _without_repeats(block, printed)) for entry, block in blocks])
     if missing:
         rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
@@ -78,6 +82,19 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
             "the papers. Each row states what is missing and the command that makes it."
         )
         yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
+
+
+def _without_repeats(block: Block, printed: Sequence[Section]) -> Block:
+    """The block without tables of other sections, and a sentence that says where they are."""
+    where = {(table.title, table.rows): section.title for section in printed for table in section.tables if table.title}
+    sections = [where.get((table.title, table.rows)) for table in block.tables]
+    kept = tuple(table for table, section in zip(block.tables, sections, strict=True) if section is None)
+    texts = [
+        f"see the section “{title}”: {'its table' if number == 1 else f'its {number} tables, the first of which is'} "
+        f"“{block.tables[sections.index(title)].title}”."
+        for title, number in Counter(filter(None, sections)).items()
+    ]
+    return replace(block, tables=kept, text=(*block.text, *texts))
 
 
 def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:

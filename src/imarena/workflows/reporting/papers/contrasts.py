@@ -45,7 +45,7 @@ def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> d
     for row in np.flatnonzero(np.isfinite(values)).tolist():
         if data.editors[row] in editors:
             values_of.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
-    return {key: float(np.mean(some)) for key, some in values_of.items()}
+    return {key: float(np.mean(ratings)) for key, ratings in values_of.items()}
 
 
 def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
@@ -97,7 +97,7 @@ def _groups(
     editors: Collection[str] | None = None,
 ) -> Iterator[tuple[CellValue, ...]]:  # fmt: skip
     values = data.people[criterion].on_unit_scale
-    chosen = [
+    samples = [
         np.array([
             value
             for value, of, editor in zip(values.tolist(), data.label(label), data.editors, strict=True)
@@ -105,8 +105,8 @@ def _groups(
         ])
         for side in sides
     ]  # fmt: skip
-    if all(side.size > 1 for side in chosen):
-        yield _apart(name, criterion, *chosen)
+    if all(side.size > 1 for side in samples):
+        yield _apart(name, criterion, *samples)
 
 
 def _tasks(data: PaperData) -> Iterator[tuple[CellValue, ...]]:

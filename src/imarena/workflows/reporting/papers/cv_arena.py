@@ -41,14 +41,13 @@ def _boards(data: PaperData, top: int | None) -> Block:
         return NOTHING
     boards: dict[str, list[dict[str, Any]]] = dict(data.active["boards"])
     if data.main is not None and data.main.chosen.source == "human" and "human" not in boards:
-        people = [row.model_dump() for row in data.main.ranking.models]
-        boards = {"people": people, **boards}
+        boards = {"people": [row.model_dump() for row in data.main.ranking.models], **boards}
     groups: list[Sequence[str]] = max(data.active["groups"].values(), key=len, default=[])
     if "people" in boards and data.main is not None and len(data.main.ranking.groups) > 1:
         groups = [*data.main.ranking.groups]
-    placed = {model for group in groups for model in group}
-    if groups and (others := {row["model"] for rows in boards.values() for row in rows} - placed):
-        groups = [*groups, sorted(others)]
+    in_groups = {model for group in groups for model in group}
+    if groups and (rest := {row["model"] for rows in boards.values() for row in rows} - in_groups):
+        groups = [*groups, sorted(rest)]
     notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
     if not groups:
         return Block((_boards_table(boards, top, "", notes),))
@@ -142,18 +141,18 @@ def _gallery(
     def make(data: PaperData) -> Block:
         items = [item for item in data.workspace.store.records(Item) if item.sources]
         labels = {item.item_id: " ".join(filter(None, (item.track, item.family, item.task))) for item in items}
-        chosen = [
+        sample = [
             item
             for item in sorted(items, key=lambda item: item.item_id)
             if (pattern is not None and pattern.search(labels[item.item_id])) or (several and len(item.turns) > 1)
         ]
         if worst:
-            chosen = _hardest(data, items)
-        chosen = chosen[:_SHOWN]
-        if not chosen:
+            sample = _hardest(data, items)
+        sample = sample[:_SHOWN]
+        if not sample:
             return NOTHING
-        outputs = {item.item_id: list(data.workspace.store.records(Output, item_id=item.item_id)) for item in chosen}
-        pictured = [item for item in chosen if any(output.image for output in outputs[item.item_id])]
+        outputs = {item.item_id: list(data.workspace.store.records(Output, item_id=item.item_id)) for item in sample}
+        pictured = [item for item in sample if any(output.image for output in outputs[item.item_id])]
         if not pictured:
             return NOTHING
         return Block(exhibits=reports.gallery_section(pictured, len(items), outputs, {}, {}, data.picture).exhibits)

@@ -103,7 +103,7 @@ def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> Outs
     unknown = next((name for name in (names or {}).values() if name not in theirs), None)
     if unknown is not None:
         raise UserError(f"{path}: no model '{unknown}'.", hint="--names takes OUR_NAME=THEIR_NAME.")
-    ours = {name: mine for mine, name in (names or {}).items()}
+    ours = {name: own for own, name in (names or {}).items()}
     return OutsideBoard(path.stem, {ours.get(name, name): value for name, value in theirs.items()})
 
 
@@ -175,14 +175,14 @@ class PaperData:
         if self.judges:
             return self.judges[0], "the judge of this report"
         scored = {name: source for name, source in self.judged.items() if "," not in name}
-        chosen = self.main.chosen.judge if self.main is not None else None
-        if chosen in scored:  # a first board's judge that only compares has no scores
-            return chosen, "the judge of the first leaderboard"
+        main_judge = self.main.chosen.judge if self.main is not None else None
+        if main_judge in scored:  # a first board's judge that only compares has no scores
+            return main_judge, "the judge of the first leaderboard"
         if len(scored) < 2:
             return next(iter(scored), None), "the only judge with scores of single outputs"
         scored_rows = {name: np.isfinite(source.values) for name, source in scored.items()}
         covered = {
-            name: len({self.editors[row] for row in np.flatnonzero(some)} - {""}) for name, some in scored_rows.items()
+            name: len({self.editors[row] for row in np.flatnonzero(mask)} - {""}) for name, mask in scored_rows.items()
         }
         most = [name for name in scored if covered[name] == max(covered.values())]
         why = f"of {len(scored)} judges with scores, it scored the most editors ({max(covered.values())})"
@@ -213,10 +213,10 @@ class PaperData:
     @cached_property
     def answers(self) -> tuple[tuple[JudgeAnswers, PeopleVotes], ...]:
         """The newest form of each overall judge, and the votes that it is compared with."""
-        chosen = chosen_judges(self.view, self.judges)
+        choices = chosen_judges(self.view, self.judges)
         people = read_people(self.view)
-        about = {choice.name: choice.dimensions for choice in chosen}
-        newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
+        about = {choice.name: choice.dimensions for choice in choices}
+        newest = [versions[-1] for _, versions in sorted(read_judges(self.view, choices).items())]
         return tuple((form, people_for(form, about[form.name], people)) for form in newest if form.dimension == WHOLE)
 
     @cached_property

@@ -61,8 +61,7 @@ def edival_report(
     """
     view = View(workspace)
     styles = style_tables(view)
-    chosen = _chosen_sets(view, judges, styled=bool(styles))
-    sets = [read_scored(view, judge) for judge in chosen]
+    sets = [read_scored(view, judge) for judge in _chosen_sets(view, judges, styled=bool(styles))]
     if not (sets and sets[0].outputs):
         if styles:
             return EdiValReport(
@@ -203,9 +202,9 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
     for kind in (*sorted(set(types.values())), "overall"):
         for scored, decisions in zip(sets, marginals, strict=True):
             decided = {key: yes for key, (of, yes) in decisions.items() if kind in (of, "overall") and yes is not None}
-            mine = {key: yes for key, yes in decided.items() if key in people}
+            compared = {key: yes for key, yes in decided.items() if key in people}
             lines.append(
-                reports.binary_agreement(scored.name, kind, list(mine.values()), [people[key] for key in mine])
+                reports.binary_agreement(scored.name, kind, list(compared.values()), [people[key] for key in compared])
             )
         lines += _baseline_lines(view, kind, types, people, baselines)
     return [
@@ -262,11 +261,11 @@ class ToolSet:
 
     def changes(self, other: "ToolSet") -> str:
         """Settings in which this set differs from another, such as `threshold 0.45` or `features dino`."""
-        mine, theirs = _flat(self.settings), _flat(other.settings)
+        ours, theirs = _flat(self.settings), _flat(other.settings)
         parts = [
-            f"{name} {'not set' if mine.get(name) is None else mine[name]}"
-            for name in sorted({*mine, *theirs})
-            if mine.get(name) != theirs.get(name)
+            f"{name} {'not set' if ours.get(name) is None else ours[name]}"
+            for name in sorted({*ours, *theirs})
+            if ours.get(name) != theirs.get(name)
         ]
         return ", ".join(parts) or "version of a tool"
 
@@ -288,8 +287,7 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
         return []
     first, result = sets[0], [sets[0]]
     for number, tool_set in enumerate(sets[1:], 2):
-        changes = tool_set.changes(first)
-        label = f"{judge}: {changes}"
+        label = f"{judge}: {tool_set.changes(first)}"
         if label in {other.judge.name for other in result}:
             label = f"{label} ({number})"
         result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.forms), tool_set.settings))

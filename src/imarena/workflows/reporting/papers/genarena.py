@@ -172,14 +172,10 @@ def one_pair(data: PaperData) -> Block:
             f"Pairwise, all orders together: {_winner(pair.battles.get((key, 0)), names)}.",
             *([f"People: {_winner(votes[key], names)}."] if key in votes else []),
         ]
-        title = f"{_title(point, pair)} · {item.key}"
-        exhibit = GalleryItem(title, edit.instruction, tuple(images), tuple(remarks))
+        judges = point.name if point.name == pair.name else f"{point.name} and {pair.name}"
+        exhibit = GalleryItem(f"{judges} · {item.key}", edit.instruction, tuple(images), tuple(remarks))
         return Block(exhibits=(exhibit,))
     return NOTHING
-
-
-def _title(point: studies.JudgeAnswers, pair: studies.JudgeAnswers) -> str:
-    return point.name if point.name == pair.name else f"{point.name} and {pair.name}"
 
 
 def _order(order: str, names: dict[Outcome, str | None]) -> str:

@@ -38,8 +38,7 @@ def coverage_by_task(data: PaperData) -> Block:
         )
         for editor in sorted({editor for editor, _ in counts if editor})
     )  # fmt: skip
-    stated = any(row[1] for row in rows)
-    architecture = Column("architecture", absent="no model card" if stated else "")
+    architecture = Column("architecture", absent="no model card" if any(row[1] for row in rows) else "")
     head = columns("model", architecture, "kind", *(Column(task, ",", "–") for task in names))
     return Block((Table(head, rows),)) if names else NOTHING
 
@@ -67,12 +66,12 @@ def ratings_by_task(data: PaperData) -> Block:
     notes = ("Mean±standard deviation of the mean rating of each output, on 0 to 1. alpha: ordinal, overall, as "
              "`imarena agree --by model --by task`; rho: Spearman with people's overall, as `imarena align --by model "
              "--by task` (scores turned round where lower is better).",)  # fmt: skip
-    whole = Table(tuple(head), tuple(rows), notes=notes)
+    table = Table(tuple(head), tuple(rows), notes=notes)
     shares = [range(begin, min(begin + _WIDEST, len(head))) for begin in range(first, len(head), _WIDEST)]
     if len(shares) < 2:
-        return Block((whole,))
-    ratings = replace(whole.part(range(first)), notes=())
-    parts = [replace(whole.part([0, 1, *share]), notes=()) for share in shares]
+        return Block((table,))
+    ratings = replace(table.part(range(first)), notes=())
+    parts = [replace(table.part([0, 1, *share]), notes=()) for share in shares]
     return Block((ratings, *parts[:-1], replace(parts[-1], notes=notes)))
 
 
@@ -117,8 +116,8 @@ def subtopics(data: PaperData) -> Block:
         if item.subtopic:
             counts.setdefault((item.task or "", item.topic or ""), Counter())[item.subtopic] += 1
     rows = tuple(
-        (task, topic, ", ".join(f"{name} ({number})" for name, number in sorted(some.items())))
-        for (task, topic), some in sorted(counts.items())
+        (task, topic, ", ".join(f"{name} ({number})" for name, number in sorted(numbers.items())))
+        for (task, topic), numbers in sorted(counts.items())
     )
     return Block((Table(columns("task", "topic", Column("subtopics (count)", wrap=True)), rows),))
 
@@ -158,12 +157,12 @@ def ratings_bars(data: PaperData) -> Block:
 def _map_cells(data: PaperData, editors: Sequence[str]) -> dict[tuple[str, str], float]:
     """People's mean overall by task and topic, over these editors."""
     overall = data.people.get(WHOLE)
-    chosen = set(editors)
+    names = set(editors)
     if overall is None:
         return {}
     means = {}
     for (task, topic), at in groups_of(data.label("task"), data.label("topic")).items():
-        values = overall.on_unit_scale[[row for row in at.tolist() if data.editors[row] in chosen]]
+        values = overall.on_unit_scale[[row for row in at.tolist() if data.editors[row] in names]]
         if np.isfinite(values).any():
             means[task, topic] = float(np.nanmean(values))
     return means
@@ -191,8 +190,8 @@ def best_map(data: PaperData) -> Block:
     for task in sorted({task for task, _ in keys}):
         cells: list[CellValue] = []
         for topic in topics:
-            some = [(of[task, topic], editor) for editor, of in by_editor_cells.items() if (task, topic) in of]
-            best = min(some, key=lambda pair: (-pair[0], pair[1])) if some else None
+            means = [(of[task, topic], editor) for editor, of in by_editor_cells.items() if (task, topic) in of]
+            best = min(means, key=lambda pair: (-pair[0], pair[1])) if means else None
             cells.append(f"{best[1]} {best[0]:.2f}" if best else None)
         rows.append((task, *cells))
     return Block((Table(columns("task", *(Column(topic, absent="–") for topic in topics)), tuple(rows)),))

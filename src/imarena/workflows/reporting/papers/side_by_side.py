@@ -119,7 +119,7 @@ def _means(data: PaperData, answers: JudgeAnswers) -> dict[str, float]:
         editor = data.editors[entries.index_of[output]]
         if editor:
             scores.setdefault(editor, []).append(score)
-    return {editor: float(np.mean(some)) for editor, some in scores.items()}
+    return {editor: float(np.mean(values)) for editor, values in scores.items()}
 
 
 def _ratings(board: Board) -> dict[str, float]:
@@ -167,8 +167,8 @@ def edival_ranks(data: PaperData) -> Block:
     common = [model for model in edival if model in data.leaderboard.ratings]
     if len(common) < 2:
         return NOTHING
-    mine, theirs = _places(edival, common), _places(data.leaderboard.ratings, common)
-    rows: list[tuple[CellValue, ...]] = [(model, theirs[model], mine[model]) for model in common]
+    ours, theirs = _places(edival, common), _places(data.leaderboard.ratings, common)
+    rows: list[tuple[CellValue, ...]] = [(model, theirs[model], ours[model]) for model in common]
     rows.append(("Spearman", None, _two_digits(_correlation(_only(edival, common), data.leaderboard.ratings))))
     head = columns("model", Column(f"{data.leaderboard.name}: rank"), Column("EdiVal: rank"))
     return Block((Table(head, tuple(rows), scores.title),))
@@ -183,13 +183,13 @@ def dimensions_by_task(data: PaperData) -> Block:
             by_column[name] = [data.boards.board(query), *data.boards.boards(replace(query, by="task"))]
         except UserError:
             continue
-    tasks = dict.fromkeys(board.ranking.scope.get("task", "all") for some in by_column.values() for board in some)
+    tasks = dict.fromkeys(board.ranking.scope.get("task", "all") for group in by_column.values() for board in group)
     tables = []
     for task in tasks:
         boards = [
             (name, board)
-            for name, some in by_column.items()
-            for board in some
+            for name, group in by_column.items()
+            for board in group
             if board.ranking.scope.get("task", "all") == task
         ]
         table = _side_by_side(boards)

@@ -67,10 +67,10 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
         words = "".join(f" --by {name}" for name in by) or " --leave-one-out --pairs"
-        chosen = "".join(f" --judge {judge}" for judge in judges)
+        judge_options = "".join(f" --judge {judge}" for judge in judges)
         yield Section(
             _title("Judges against people", by),
-            (*studies.alignment_conclusions(aligned), f"Command: imarena align{chosen}{words}"),
+            (*studies.alignment_conclusions(aligned), f"Command: imarena align{judge_options}{words}"),
             tuple(dict.fromkeys(texts)),
             tables=tuple(studies.alignment_tables(aligned, by)),
         )

@@ -41,8 +41,7 @@ def ratings_by_model(data: PaperData) -> Block:
         rows.append((*cells, group.fleiss_kappa.value, group.alpha["ordinal"].value, group.n_units))
     head = [Column("task"), Column("model")]
     for criterion in criteria:
-        name = criterion.replace("_", " ")
-        head += [Column(name, ".3f"), Column("±", ".3f", key=f"{criterion} ±")]
+        head += [Column(criterion.replace("_", " "), ".3f"), Column("±", ".3f", key=f"{criterion} ±")]
     head += [Column("kappa", ".4f", "undefined"), Column("alpha", ".4f", "undefined"), Column("outputs", ",")]
     note = (
         "Average of the raters' means, on the raters' scale; ±: standard deviation over raters. kappa (Fleiss) and "
@@ -73,8 +72,7 @@ def against_people(data: PaperData) -> Block:
     for task in sorted({group.group["task"] for group in by_model.groups if group.n}):
         groups = [group for group in by_model.groups if group.group["task"] == task and group.n]
         together = {(group.judge, group.criterion): group for group in pooled.groups if group.group["task"] == task}
-        models = {group.group["model"] for group in groups}
-        rows += _rater_rows(ratings, task, models, criteria)
+        rows += _rater_rows(ratings, task, {group.group["model"] for group in groups}, criteria)
         rows += _judge_rows(groups, together, task, criteria)
     titles = [name.replace("_", " ") for name in criteria]
     head = columns(
@@ -99,18 +97,18 @@ def _rater_rows(
 ) -> Iterator[tuple[CellValue, ...]]:
     """Each rater against the mean of the others, on these models; nothing if no output has two raters."""
     labels = zip(ratings.labels["task"], ratings.labels["model"], strict=True)
-    mine = take_rows(ratings, [row for row, (where, model) in enumerate(labels) if where == task and model in models])
-    if len(set(mine.rater)) < 2:
+    part = take_rows(ratings, [row for row, (where, model) in enumerate(labels) if where == task and model in models])
+    if len(set(part.rater)) < 2:
         return
     try:
-        split, whole = (
-            studies.agree_on_each([mine], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
+        split, together = (
+            studies.agree_on_each([part], by, (), (), rounds=0, leave_one_out=True)[0] for by in (("model",), ())
         )
     except UserError:  # no output has two raters
         return
     averages = {line.criterion: line.spearman.value for line in split.averages}
     about = _whole(ratings)
-    pooled = next((group for group in whole.groups if group.criterion == about), None)
+    pooled = next((group for group in together.groups if group.criterion == about), None)
     folds = pooled.leave_one_out if pooled is not None else None
     yield (
         task or "all", "each rater against the others", *(averages.get(name) for name in criteria),
@@ -156,8 +154,7 @@ def score_gaps(data: PaperData) -> Block:
         for line in sorted(alignment.pairs, key=lambda line: (line.group["task"], line.judge))
         if sum(band.n for band in line.by_gap) + line.n_gap_zero
     )
-    ends = (0.0, *GAPS)
-    names = [f"{'[' if low else '('}{low:g}, {high:g})" for low, high in zip(ends, GAPS, strict=False)]
+    names = [f"{'[' if low else '('}{low:g}, {high:g})" for low, high in zip((0.0, *GAPS), GAPS, strict=False)]
     head = columns("task", "judge", *names, f"{GAPS[-1]:g} and more", Column("gap 0", ","))
     notes = (
         f"Share of pairs on which the output that people rate higher has the higher {about} score, and the number of "
