@@ -23,7 +23,7 @@ class RaterProfile:
     side: str | None = None
 
 
-PROFILES: dict[RaterBehaviour, RaterProfile] = {
+RATER_PROFILES: dict[RaterBehaviour, RaterProfile] = {
     "careful": RaterProfile(follows=0.9, seconds=14.0),
     "fast": RaterProfile(follows=0.6, seconds=0.9),
     "one_sided": RaterProfile(follows=0.0, seconds=7.0, side="left"),
@@ -37,7 +37,7 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     Careful raters follow the known answer, or an order of outputs fixed by the seed: there is no truth about the images
     here.
     """
-    profile, chance = PROFILES[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
+    profile, chance = RATER_PROFILES[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
     values = _KINDS[assignment.kind](assignment, profile, chance, chance.random() < profile.follows, seed)
     seconds = round(profile.seconds * chance.lognormvariate(0.0, 0.35), 2)
     return Answer(**values, time_spent_s=seconds)

@@ -1,4 +1,4 @@
-"""A model as the planner: good replies are used, bad ones fall back to rules, and a score is never made up."""
+"""A model as the mind: good replies are used, bad ones fall back to rules, and a score is never made up."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ def test_a_score_is_never_made_up(reply: Replies) -> None:
     assert answer.status is not Status.OK
     assert asyncio.run(planner.plan(BRIEF, [], 5)).queries, "rules stand in for a plan"
     assert asyncio.run(planner.caption(CANDIDATE)).text.startswith("a cat")
-    assert asyncio.run(ask_variants(reply, "Remove the car.", "")).note
+    assert asyncio.run(ask_variants(reply, "Remove the car.", "")).variants.note
 
 
 def test_rules_plan_k_queries_and_change_words_for_what_was_missing() -> None:
