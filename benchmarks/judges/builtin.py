@@ -42,7 +42,7 @@ from imarena.engine import WorkerTask
 from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.language import read_instruction
 from imarena.studio import DEMO_KEYS, entries, entry_of, render_picture, true_quality
-from imarena.workflows.questions import JudgeQuestion, Questions, Terms, ask
+from imarena.workflows.questions import JudgeQuestion, Questions, RunOptions, ask
 from imarena.workflows.questions.verdicts import AskJudge, failed_verdict
 
 EDITORS = (
@@ -279,16 +279,16 @@ def answered(kind: ExecutorKind, work: list[tuple[str, JudgeQuestion]], *, group
     """Ask in one place; prints what it took. Answers come in the order of the questions."""
     answers: dict[int, object] = {}
 
-    def settle(number: int, verdict: Verdict) -> Verdict:
+    def on_answer(number: int, verdict: Verdict) -> Verdict:
         answers[number] = (verdict.status, verdict.score, verdict.preference, verdict.raw)
         return verdict
 
     questions = Questions(
         range(len(work)), lambda number: work[number][1], WorkerTask(AskJudge(BuiltinJudge()), failed_verdict),
-        failed_verdict, settle, lambda _: None, group=(lambda number: work[number][0]) if group else None,
+        failed_verdict, on_answer, lambda _: None, group=(lambda number: work[number][0]) if group else None,
     )  # fmt: skip
     wall, before = time.monotonic(), os.times()
-    asyncio.run(ask(questions, Terms(kind, computes=True)))
+    asyncio.run(ask(questions, RunOptions(kind, computes=True)))
     after = os.times()
     cpu = [sum(after[part] - before[part] for part in parts) for parts in ((0, 1), (2, 3))]
     print(f"  {kind:10s} {time.monotonic() - wall:6.1f} s wall, {cpu[0] + cpu[1]:6.1f} s CPU ({cpu[1]:.1f} in workers)")

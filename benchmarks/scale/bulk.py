@@ -37,7 +37,7 @@ from benchmarks.scale.records import (
 )
 from imarena.core.records import Judgment, Order, Output, Record
 from imarena.storage import Workspace, microseconds, reading, schema, to_row, writing
-from imarena.storage.forms import form_of
+from imarena.storage.judge_variants import variant_of
 from imarena.storage.store import existing_values
 
 ITEMS_AT_ONCE = 100
@@ -79,7 +79,7 @@ def shape_of(outcome: int | None, parser: str, turn: int, *, one_order: bool) ->
     for name, mark in _MARKS.items():
         body = body.replace(str(mark), f"%({name})s")
     constant = tuple(None if row[name] is None else str(row[name]) for name in CONSTANT)
-    return Shape(constant, body, form_of(judgment).row())
+    return Shape(constant, body, variant_of(judgment).row())
 
 
 class Rows:

@@ -23,8 +23,8 @@ from imarena.ranking import Options
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles, draw_batch
 from imarena.workflows.active_elo.planning import current_belief
-from imarena.workflows.boards.weighted.arena import read_arena
 from imarena.workflows.boards.weighted.boards import rerank
+from imarena.workflows.boards.weighted.vote_data import read_vote_data
 
 
 def memory_mb() -> float:
@@ -74,7 +74,7 @@ def fill(workspace: Workspace, n_items: int, n_models: int, n_votes: int) -> Non
 
 
 def _votes(workspace: Workspace, n_votes: int, strength: Any, rng: np.random.Generator) -> None:
-    arena = read_arena(workspace, "robot")
+    arena = read_vote_data(workspace, "robot")
     workspace.store.add([Rater(rater_id="ann")])
     made = []
     for n in range(n_votes):
@@ -102,7 +102,7 @@ def main() -> None:
     told: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, init_workspace(Path(folder) / "arena") as workspace:
         timed("fill", lambda: fill(workspace, given.items, given.models, given.votes), told)
-        arena = timed("read the workspace", lambda: read_arena(workspace, "robot"), told)
+        arena = timed("read the workspace", lambda: read_vote_data(workspace, "robot"), told)
         belief = timed("belief from votes and scores", lambda: current_belief(arena, claims=True), told)
         rng = np.random.default_rng(0)
         gated, told_most = AssignmentRequest(given.batch, "two-gate"), AssignmentRequest(given.batch)
@@ -112,7 +112,7 @@ def main() -> None:
         timed("route assign, whole", lambda: assign_battles(workspace, "robot", told_most, sheet), told)
         board = Options(matrices=False)
         timed("rank again, corrected, whole", lambda: rerank(workspace, "robot", options=board), told)
-        arena = read_arena(workspace, "robot")
+        arena = read_vote_data(workspace, "robot")
         timed("rank again, corrected, without reading", lambda: current_belief(arena, claims=True), told)
     print(json.dumps({**told, "peak_mb": round(memory_mb())}))
 

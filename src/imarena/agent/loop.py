@@ -21,9 +21,9 @@ from imarena.core import (
     EditResult,
     Exhibit,
     ExtraQuestions,
+    FrozenModel,
     Journal,
     Judge,
-    Noun,
     PricedClient,
     Verdict,
     WrappedEditor,
@@ -37,7 +37,7 @@ STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 """Table 11's four settings: the editor alone, with stage 1, with stages 1 and 2 (open loop), with all three."""
 
 
-class AgentSettings(Noun):
+class AgentSettings(FrozenModel):
     """Settings of the agent."""
 
     stages: Stages = "full"

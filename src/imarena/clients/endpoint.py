@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator, model_validator
 from yarl import URL
 
-from imarena.core import Noun, UserError, validation_problem
+from imarena.core import FrozenModel, UserError, validation_problem
 from imarena.core.records import JsonDict, Usage
 from imarena.images import JPEG, Preparation
 
@@ -17,7 +17,7 @@ _KEY_NAMES = re.compile(r"key|token|secret|auth|cookie|password|signature|^sig$"
 """Words in the name of a header or query parameter that suggest that its value is a key."""
 
 
-class Endpoint(Noun):
+class Endpoint(FrozenModel):
     """An OpenAI-compatible endpoint: one model at one or several base URLs, with one or several keys.
 
     Several URLs with one key share it; one URL with several keys is used with each; equal numbers of keys and URLs are

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from imarena.clients.image_api import ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.clients.replies import Failure, FailureKind
-from imarena.core import Noun
+from imarena.core import FrozenModel
 from imarena.core.records import JsonDict, Status
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
-class QueueTemplate(Noun):
+class QueueTemplate(FrozenModel):
     """Template of one provider. Pointers are dotted paths into its JSON; `*` stands for every entry of a list."""
 
     submit_path: str

@@ -69,8 +69,8 @@ from .questions import JournalEntry as JournalEntry
 from .questions import PastEdit as PastEdit
 from .questions import PlannedEdit as PlannedEdit
 from .questions import Verdict as Verdict
+from .records.base import FrozenModel as FrozenModel
 from .records.base import JsonDict as JsonDict
-from .records.base import Noun as Noun
 from .records.base import moment_text as moment_text
 from .records.base import outcome_of_both as outcome_of_both
 from .records.ranking import Standing as Standing
@@ -100,10 +100,10 @@ from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions
 from .traits import FinishedFiles as FinishedFiles
 from .traits import Judge as Judge
-from .traits import PartlyAsked as PartlyAsked
 from .traits import PricedClient as PricedClient
 from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
+from .traits import ResumableJudge as ResumableJudge
 from .traits import WrappedEditor as WrappedEditor
 from .validation import validation_problem as validation_problem
 from .validation import value_problem as value_problem

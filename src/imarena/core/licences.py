@@ -5,11 +5,11 @@ from functools import cache
 
 from imarena.core.errors import UserError
 from imarena.core.package_data import package_yaml
-from imarena.core.records.base import Noun
+from imarena.core.records.base import FrozenModel
 from imarena.core.suggest import suggestion
 
 
-class RedistributionLicence(Noun):
+class RedistributionLicence(FrozenModel):
     """A licence that permits redistribution."""
 
     id: str

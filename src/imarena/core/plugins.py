@@ -129,7 +129,7 @@ def _judge_traits(plugin: Any) -> JudgeTraits:
     return JudgeTraits(
         **_attributes(plugin, _JUDGE_VALUES),
         reader=plugin if _has(plugin, "reread", "parser_version") else None,
-        partly_asked=plugin if _has(plugin, "usable", "go_on") else None,
+        resumable=plugin if _has(plugin, "usable", "go_on") else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from imarena.core.errors import UserError
-from imarena.core.records.base import JsonDict, Noun
+from imarena.core.records.base import FrozenModel, JsonDict
 from imarena.core.records.item import Item
 from imarena.core.validation import validation_problem
 
@@ -28,7 +28,7 @@ PositionName = Literal["left", "right", "above", "below"]
 PLAN_KEY = "object_plan"
 
 
-class SceneObject(Noun):
+class SceneObject(FrozenModel):
     """One kind of object in a scene: its attributes, and where it is in the base image."""
 
     name: str
@@ -43,7 +43,7 @@ class SceneObject(Noun):
     """In pixels of the base image: left, top, right, bottom."""
 
 
-class ObjectTurn(Noun):
+class ObjectTurn(FrozenModel):
     """What one turn does, and the pools after it (section 3.2, algorithm 2). Objects are named."""
 
     type: EditType
@@ -71,7 +71,7 @@ class ObjectTurn(Noun):
     """False from the turn with a background change on."""
 
 
-class ObjectPlan(Noun):
+class ObjectPlan(FrozenModel):
     """The scene and the turns of an item, and the tools that made them."""
 
     objects: tuple[SceneObject, ...]

@@ -80,7 +80,7 @@ class ReplyReader(Protocol):
         ...
 
 
-class PartlyAsked(Protocol):
+class ResumableJudge(Protocol):
     """A judge with several questions, which can resume an earlier, failed attempt at the same work."""
 
     def usable(self, reply: Reply) -> Mapping[str, str]:
@@ -120,7 +120,7 @@ class JudgeTraits:
     """Maximum length of a model's reply, in tokens."""
     reader: ReplyReader | None = None
     """Parses stored replies again; None for a judge without replies."""
-    partly_asked: PartlyAsked | None = None
+    resumable: ResumableJudge | None = None
     """Resumes an earlier, failed attempt; None for a judge that asks everything again."""
 
     @property

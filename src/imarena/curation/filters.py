@@ -5,7 +5,7 @@ flagged for review by a person.
 import re
 from functools import cache
 
-from imarena.core import Noun, package_yaml
+from imarena.core import FrozenModel, package_yaml
 from imarena.curation.checks import Refused
 from imarena.curation.conditions import overlay_text
 from imarena.curation.perception import Perception
@@ -15,7 +15,7 @@ from imarena.curation.task_needs import TaskNeeds
 from imarena.vision import TextLine, find_injections, kinds_in_phrase
 
 
-class SensitiveWords(Noun):
+class SensitiveWords(FrozenModel):
     """The content of the data file `sensitive.yaml`."""
 
     version: int

@@ -2,10 +2,10 @@
 
 from pydantic import Field, ValidationError
 
-from imarena.core import JsonDict, Noun, UserError, validation_problem
+from imarena.core import FrozenModel, JsonDict, UserError, validation_problem
 
 
-class CurationSettings(Noun):
+class CurationSettings(FrozenModel):
     """Every parameter of a curation run."""
 
     queries: int = Field(default=5, ge=1, le=20)

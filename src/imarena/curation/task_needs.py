@@ -4,20 +4,20 @@ from functools import cache
 
 from pydantic import Field
 
-from imarena.core import Noun, UserError, package_yaml
+from imarena.core import FrozenModel, UserError, package_yaml
 
 ASPECTS = ("subject", "scene", "style", "lighting", "viewpoint")
 """The complementary aspects that the planner's queries cover (appendix C of the paper)."""
 
 
-class ConditionWords(Noun):
+class ConditionWords(FrozenModel):
     """A condition of pixels: search words for it, and its name in a sentence."""
 
     words: tuple[str, ...]
     about: str
 
 
-class TaskNeeds(Noun):
+class TaskNeeds(FrozenModel):
     """What a task needs, what it additionally allows, and query words by aspect."""
 
     needs: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class TaskNeeds(Noun):
         return own or getattr(task_file(), name, ())
 
 
-class TaskFile(Noun):
+class TaskFile(FrozenModel):
     """The whole data file."""
 
     version: int

@@ -12,10 +12,10 @@ from typing import Self, TypeVar
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from imarena.core import UnknownName, UserError, suggestion, validation_problem
-from imarena.core.records import Item, Noun
+from imarena.core.records import FrozenModel, Item
 
 
-class TaxonomyEntry(Noun):
+class TaxonomyEntry(FrozenModel):
     """A named entry: a family, task, topic, subtopic or track."""
 
     name: str = Field(min_length=1)
@@ -73,7 +73,7 @@ class Track(TaxonomyEntry):
     """The benchmarks that its items were taken from."""
 
 
-class Taxonomy(Noun):
+class Taxonomy(FrozenModel):
     """The kinds of items of one benchmark. Empty lists are not checked."""
 
     name: str = Field(min_length=1)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import JsonValue, TypeAdapter
 
 from imarena.clients import Budget
-from imarena.core import Editor, Noun, Registry, adapt_editor, package_yaml
+from imarena.core import Editor, FrozenModel, Registry, adapt_editor, package_yaml
 
 Needs = Literal["nothing", "endpoint", "vision", "trust"]
 
@@ -24,7 +24,7 @@ MakeEditor = Callable[[str, Mapping[str, JsonValue], Ports], Editor]
 """Builds an editor from the name that a leaderboard shows, its options, and the ports."""
 
 
-class EditorKind(Noun):
+class EditorKind(FrozenModel):
     """What a user needs to know to choose a kind of editor."""
 
     path: str

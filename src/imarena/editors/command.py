@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
 
-from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun, read_options
+from imarena.core import EditorTraits, EditRequest, EditResult, FrozenModel, InvalidImage, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.images import SUFFIXES, media_type_of
@@ -26,7 +26,7 @@ _LAST_WORDS_S = 1.0
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 
-class CommandSettings(Noun):
+class CommandSettings(FrozenModel):
     """How to call the program. `{source}` and other fields may occur anywhere inside an argument."""
 
     argv: tuple[str, ...] = Field(min_length=1)

@@ -21,9 +21,9 @@ from imarena.core import (
     EditorTraits,
     EditRequest,
     EditResult,
+    FrozenModel,
     InvalidImage,
     MissingExtra,
-    Noun,
     UserError,
     error_line,
     package_yaml,
@@ -36,7 +36,7 @@ from imarena.images import decode, encode_image
 from imarena.vision import load_qwen_processor, needs_own_processor
 
 
-class PipelineCall(Noun):
+class PipelineCall(FrozenModel):
     """How to call one pipeline: its class, its image arguments, and its authors' defaults."""
 
     class_name: str
@@ -50,7 +50,7 @@ SHAPES: Mapping[str, PipelineCall] = TypeAdapter(dict[str, PipelineCall]).valida
 _LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 
 
-class DiffusersSettings(Noun):
+class DiffusersSettings(FrozenModel):
     """The model, its pipeline, and where it runs."""
 
     model: str = Field(min_length=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, read_options
+from imarena.core import EditorTraits, EditRequest, EditResult, FrozenModel, UserError, read_options
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.editors.catalog import Ports
 from imarena.images import MAX_IMAGE_BYTES, read_image_file
@@ -23,7 +23,7 @@ NO_FILE = "has no image for"
 """Part of the error message for an item without a file."""
 
 
-class FolderSettings(Noun):
+class FolderSettings(FrozenModel):
     """Where the outputs are."""
 
     path: str

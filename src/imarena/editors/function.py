@@ -16,7 +16,16 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, read_options, suggestion
+from imarena.core import (
+    EditorTraits,
+    EditRequest,
+    EditResult,
+    FrozenModel,
+    UserError,
+    error_message,
+    read_options,
+    suggestion,
+)
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.images import encode_image
@@ -25,7 +34,7 @@ RAISED = "The function raised "
 """Beginning of the message for an exception."""
 
 
-class FunctionSettings(Noun):
+class FunctionSettings(FrozenModel):
     """Settings: which function to call."""
 
     function: str

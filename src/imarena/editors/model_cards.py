@@ -8,13 +8,13 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Noun, UserError, validation_problem
+from imarena.core import FrozenModel, UserError, validation_problem
 from imarena.editors.prices import PicturePrice
 
 ModelTask = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
 
-class ModelCard(Noun):
+class ModelCard(FrozenModel):
     """One model. None means that our sources do not say."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")

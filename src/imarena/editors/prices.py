@@ -7,13 +7,13 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from imarena.core import Noun
+from imarena.core import FrozenModel
 
 PRICE_FIELDS = frozenset({"usd_per_image", "input_usd_per_million", "output_usd_per_million"})
 """Options that state a price: if a user sets one of them, the card's price is not used."""
 
 
-class Variant(Noun):
+class Variant(FrozenModel):
     """A different price if an option has this value."""
 
     option: str
@@ -21,7 +21,7 @@ class Variant(Noun):
     usd_per_image: float = Field(ge=0)
 
 
-class PicturePrice(Noun):
+class PicturePrice(FrozenModel):
     """A published price. For providers that bill by token, it also states the cost of an image."""
 
     unit: Literal["image", "megapixel", "token"]

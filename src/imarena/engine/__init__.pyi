@@ -2,8 +2,8 @@ from .executors import OpenExecutor as OpenExecutor
 from .executors import open_executor as open_executor
 from .executors import read_executor as read_executor
 from .mapping import map_on_executor as map_on_executor
-from .ray_lane import ask_nodes as ask_nodes
-from .ray_lane import cluster as cluster
+from .ray_workers import ask_nodes as ask_nodes
+from .ray_workers import cluster as cluster
 from .run import FLUSH_S as FLUSH_S
 from .run import SOON_S as SOON_S
 from .run import DoneElsewhere as DoneElsewhere

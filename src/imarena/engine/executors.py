@@ -14,8 +14,8 @@ from functools import partial
 from typing import Generic, cast, get_args
 
 from imarena.core import ExecutorKind, unknown_name
-from imarena.engine.process_lane import ProcessLane, pack_task
-from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
+from imarena.engine.local_workers import ProcessWorker, pack_task
+from imarena.engine.task import A, Executor, Q, Worker, WorkerDied, WorkerTask
 
 FEW_CORES = 4
 """Up to this many cores, separate processes cost more memory than they save time: image libraries release the GIL."""
@@ -74,7 +74,7 @@ async def open_executor(
             yield OpenExecutor(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
     elif which == "ray":
         from imarena.engine.ray_images import ImageSender
-        from imarena.engine.ray_lane import cluster, cluster_slots, ray_executor
+        from imarena.engine.ray_workers import cluster, cluster_slots, ray_executor
 
         with cluster() as ray:
             most, share = cluster_slots(ray, gpus)
@@ -84,7 +84,7 @@ async def open_executor(
                 yield OpenExecutor(ask_cluster, slots, images.held)
     else:
         slots = max(1, min(at_once or cores, cores, questions))
-        with _lanes(partial(ProcessLane, pack_task(task)), slots) as ask:
+        with _workers(partial(ProcessWorker, pack_task(task)), slots) as ask:
             yield OpenExecutor(ask, slots)
 
 
@@ -107,18 +107,18 @@ def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
 
 
 @contextmanager
-def _lanes(start: Callable[[], Lane[Q, A]], slots: int) -> Iterator[Executor[Q, A]]:
+def _workers(start: Callable[[], Worker[Q, A]], slots: int) -> Iterator[Executor[Q, A]]:
     """Start a worker per slot. If one dies, its question has no answer, and a new worker replaces it."""
-    lanes = [start() for _ in range(slots)]
+    workers = [start() for _ in range(slots)]
     busy = [False] * slots
 
     async def ask(slot: int, question: Q) -> A:
         busy[slot] = True
         try:
-            answer = await lanes[slot].ask(question)
+            answer = await workers[slot].ask(question)
         except WorkerDied:
-            lanes[slot].stop(at_once=True)
-            lanes[slot] = start()
+            workers[slot].stop(at_once=True)
+            workers[slot] = start()
             busy[slot] = False
             raise
         busy[slot] = False
@@ -127,5 +127,7 @@ def _lanes(start: Callable[[], Lane[Q, A]], slots: int) -> Iterator[Executor[Q, 
     try:
         yield ask
     finally:
-        for lane, left in zip(lanes, busy, strict=True):  # nobody waits any longer for questions that are still running
-            lane.stop(at_once=left)
+        for worker, left in zip(
+            workers, busy, strict=True
+        ):  # nobody waits any longer for questions that are still running
+            worker.stop(at_once=left)

@@ -75,7 +75,7 @@ class Executor(Protocol[Q_contra, A_co]):
     async def __call__(self, slot: int, question: Q_contra, /) -> A_co: ...
 
 
-class Lane(Protocol[Q_contra, A_co]):
+class Worker(Protocol[Q_contra, A_co]):
     """One worker outside this process. Raises `WorkerDied` if it ended; `stop` ends it, at once if requested."""
 
     async def ask(self, question: Q_contra, /) -> A_co: ...

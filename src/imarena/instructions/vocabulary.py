@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.core import Noun, package_yaml
+from imarena.core import FrozenModel, package_yaml
 
 OTHER = "Other"
 TextLanguage = Literal["en", "zh"]
 
 
-class ObjectCategory(Noun):
+class ObjectCategory(FrozenModel):
     """One category of objects: its nouns, the nouns for new objects, categories that fit next to it, materials."""
 
     nouns: tuple[str, ...]
@@ -21,7 +21,7 @@ class ObjectCategory(Noun):
     materials: tuple[str, ...]
 
 
-class Background(Noun):
+class Background(FrozenModel):
     """A background: how to write it, and how to tell that an image cannot already show it."""
 
     with_article: str
@@ -30,7 +30,7 @@ class Background(Noun):
     words: tuple[str, ...]
 
 
-class Vocabulary(Noun):
+class Vocabulary(FrozenModel):
     """All words of one version."""
 
     version: int

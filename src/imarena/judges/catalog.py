@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from imarena.core import Chat, Judge, Noun, Registry, adapt_judge, package_yaml
+from imarena.core import Chat, FrozenModel, Judge, Registry, adapt_judge, package_yaml
 
 MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
 """Makes a judge from its options and, for judges that ask a model, a chat."""
@@ -14,7 +14,7 @@ Shape = Literal["pointwise", "pairwise", "both"]
 Need = Literal["nothing", "chat", "optional_chat", "vision", "records"]
 
 
-class JudgeCard(Noun):
+class JudgeCard(FrozenModel):
     """What a user needs to know to choose a judge."""
 
     path: str

@@ -12,13 +12,13 @@ from typing import Literal
 from pydantic import JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
-from imarena.core.records import JsonDict, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import pixels
 from imarena.judges.options import read_judge_options
 from imarena.vision import METRICS
 
 
-class NoSettings(Noun):
+class NoSettings(FrozenModel):
     """A metric has no settings."""
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
-from imarena.core.records import JsonDict, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import EDIT_BOXES, Box, box_to_mask, boxes_in, decode, difference
 from imarena.judges.options import read_judge_options
 
 
-class InsideBoxesSettings(Noun):
+class InsideBoxesSettings(FrozenModel):
     """`tolerance`: a pixel counts as changed if a channel differs by more than this share of its range.
 
     `margin`: each box grows on every side by this share of its own width or height.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
-from imarena.core.records import JsonDict, Noun, Outcome, Status
+from imarena.core.records import FrozenModel, JsonDict, Outcome, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, network, network_version
@@ -75,7 +75,7 @@ def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) ->
     return EditDamage(float(score[0]), np.asarray(1.0 / (1.0 + np.exp(-cells)), np.float32))
 
 
-class PvcSmallSettings(Noun):
+class PvcSmallSettings(FrozenModel):
     """`margin`: a tie if the probabilities of the two sides differ by at most this. 0: only equal outputs tie."""
 
     margin: float = Field(default=0.0, ge=0, lt=1)

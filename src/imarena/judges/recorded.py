@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from imarena.core import Chat, Exhibit, JudgeTraits, UserError, Verdict, content_id, sha256_hex, validation_problem
 from imarena.core import higher_is_better as metric_direction
-from imarena.core.records import JsonDict, Noun, Outcome, Status
+from imarena.core.records import FrozenModel, JsonDict, Outcome, Status
 from imarena.judges.options import read_judge_options
 from imarena.judges.orders import mirror_scores
 
@@ -17,7 +17,7 @@ _RowKey = tuple[str, str | None, str | None]
 """SHA-256 of the left and the right image, and the instruction; None if the record has none."""
 
 
-class RecordedRow(Noun):
+class RecordedRow(FrozenModel):
     """One recorded verdict. Without `instruction` it applies to any instruction about these images."""
 
     left_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -39,7 +39,7 @@ class RecordedRow(Noun):
         return self
 
 
-class RecordedSettings(Noun):
+class RecordedSettings(FrozenModel):
     """`path`: a JSON Lines or CSV file of rows; `name`: the judge's name on boards.
 
     `higher_is_better`: false if low scores are good; by default, the name decides (`LPIPS`, `FID`, ...).

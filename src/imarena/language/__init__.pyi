@@ -1,7 +1,7 @@
 from .clauses import split_clauses as split_clauses
 from .edit import Edit as Edit
 from .edit import EditKind as EditKind
-from .edit import Reading as Reading
+from .edit import ParsedInstruction as ParsedInstruction
 from .english import is_english as is_english
 from .lexicon import lexicon as lexicon
 from .phrases import colours_in as colours_in

@@ -49,7 +49,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedInstruction:
     """A parsed instruction: its edits in order, and what must stay unchanged."""
 
     instruction: str

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from imarena.core import Noun, package_yaml
+from imarena.core import FrozenModel, package_yaml
 
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
 LowerWord = Annotated[str, StringConstraints(to_lower=True)]
 
 
-class Lexicon(Noun):
+class Lexicon(FrozenModel):
     """Words by meaning. `colours`: word to sRGB value; `colour_names`: the same for names of several words.
 
     `enhance`: operation to the words that request it.

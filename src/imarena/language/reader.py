@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from imarena.language.clauses import Clauses, split_clauses
-from imarena.language.edit import Edit, EditKind, Reading
+from imarena.language.edit import Edit, EditKind, ParsedInstruction
 from imarena.language.rules_image import read_background, read_defect, read_enhance, read_style, read_text, read_view
 from imarena.language.rules_object import read_exchange, read_look, read_position, read_property, read_remove, read_size
 from imarena.language.rules_scene import read_action, read_add
@@ -65,9 +65,9 @@ def _read_all(clauses: Clauses, instruction: str) -> list[Edit]:
     return edits
 
 
-def read_instruction(instruction: str) -> Reading:
+def read_instruction(instruction: str) -> ParsedInstruction:
     """Parse free English. Never raises: clauses that no rule understands become edits of kind `other`."""
     clauses = split_clauses(instruction)
     edits = tuple(_read_all(clauses, instruction))
     unread = tuple(edit.clause for edit in edits if edit.kind is EditKind.OTHER)
-    return Reading(instruction=instruction, edits=edits, keep=clauses.keeps, unread=unread)
+    return ParsedInstruction(instruction=instruction, edits=edits, keep=clauses.keeps, unread=unread)

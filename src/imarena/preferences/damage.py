@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Noun, UserError, package_yaml, unknown_name
+from imarena.core import FrozenModel, UserError, package_yaml, unknown_name
 from imarena.preferences.damage_operations import OPERATIONS, Array, DamageInput, do_damage, numbering
 
 DamagePixels = NDArray[np.uint8]
 DAMAGE_LEVELS = tuple(range(1, 11))
 
 
-class DamageKind(Noun):
+class DamageKind(FrozenModel):
     """One kind of damage; level n is n times `step`, in `unit`."""
 
     name: str

@@ -7,12 +7,12 @@ from pathlib import Path
 from pydantic import Field, ValidationError, model_validator
 
 from imarena.core import UserError, content_id, sha256_hex, validation_problem
-from imarena.core.records import ImageRef, JsonDict, Noun, Outcome
+from imarena.core.records import FrozenModel, ImageRef, JsonDict, Outcome
 
 CONSISTENCY = "visual_consistency"
 
 
-class PreferencePair(Noun):
+class PreferencePair(FrozenModel):
     """Two edits of one source and the preferred one.
 
     Pairs from metrics, votes, judgments and synthetic damage all have this type, and every export starts from it.

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from imarena.core import UnknownName, UserError, package_yaml, suggestion, validation_problem
-from imarena.core.records import Noun
+from imarena.core.records import FrozenModel
 
 RegionName = Literal["inside", "outside"]
 Pipeline = Literal["object", "person", "judge"]
@@ -19,7 +19,7 @@ HIGHER_IS_BETTER: Mapping[str, bool] = package_yaml("imarena.preferences", "regi
 """Every metric of a region, and its direction."""
 
 
-class RegionMetrics(Noun):
+class RegionMetrics(FrozenModel):
     """The metrics of one region."""
 
     primary: tuple[str, ...] = Field(min_length=1)
@@ -33,7 +33,7 @@ class RegionMetrics(Noun):
         return self
 
 
-class TierThresholds(Noun):
+class TierThresholds(FrozenModel):
     """Above `elite` in all regions: tier A. Not above `failure` in one: tier C."""
 
     elite: float
@@ -46,14 +46,14 @@ class TierThresholds(Noun):
         return self
 
 
-class TierQuantiles(Noun):
+class TierQuantiles(FrozenModel):
     """Shares of the candidates below each threshold, for tasks without published thresholds."""
 
     elite: float = Field(gt=0, lt=1)
     failure: float = Field(gt=0, lt=1)
 
 
-class TaskRule(Noun):
+class TaskRule(FrozenModel):
     """How to make pairs for one task."""
 
     pipeline: Pipeline
@@ -83,7 +83,7 @@ class TaskRule(Noun):
         return self.public_ground if public and self.public_ground is not None else self.ground
 
 
-class TaskRules(Noun):
+class TaskRules(FrozenModel):
     """The content of a rules file."""
 
     version: str

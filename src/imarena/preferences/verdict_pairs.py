@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import Field
 
-from imarena.core.records import ImageRef, Noun, Outcome
+from imarena.core.records import FrozenModel, ImageRef, Outcome
 from imarena.preferences.groups import PairSet
 from imarena.preferences.pair import PreferencePair
 
 
-class AgreementFilter(Noun):
+class AgreementFilter(FrozenModel):
     """Conditions under which verdicts make a pair."""
 
     min_votes: int = Field(default=1, ge=1)

@@ -25,8 +25,8 @@ from .datasets import REMOVALS as REMOVALS
 from .datasets import list_datasets as list_datasets
 from .datasets import remove_dataset as remove_dataset
 from .datasets import twin_datasets as twin_datasets
-from .forms import Form as Form
-from .forms import form_of_row as form_of_row
+from .judge_variants import JudgeVariant as JudgeVariant
+from .judge_variants import variant_of_row as variant_of_row
 from .membership import add_exclusion as add_exclusion
 from .membership import lift_exclusions as lift_exclusions
 from .membership import read_exclusions as read_exclusions
@@ -37,7 +37,6 @@ from .scratch import scratch_copy as scratch_copy
 from .served_pictures import add_served_pictures as add_served_pictures
 from .served_pictures import read_served_pictures as read_served_pictures
 from .store import Conflict as Conflict
-from .turns import WriteQueue as WriteQueue
 from .upkeep import collect_garbage as collect_garbage
 from .upkeep import withdraw_image as withdraw_image
 from .upkeep import withdraw_rater as withdraw_rater
@@ -49,3 +48,4 @@ from .workspace import Workspace as Workspace
 from .workspace import init_workspace as init_workspace
 from .workspace import is_workspace as is_workspace
 from .workspace import open_workspace as open_workspace
+from .write_queue import WriteQueue as WriteQueue

@@ -12,7 +12,7 @@ from sqlalchemy import Table
 
 from imarena.core import StoreError, moment_text, records
 from imarena.storage import schema
-from imarena.storage.forms import form_of
+from imarena.storage.judge_variants import variant_of
 
 R = TypeVar("R", bound=records.Record)
 
@@ -80,7 +80,7 @@ KINDS: tuple[RecordKind, ...] = (
         schema.judgments,
         "judgment_id",
         {
-            "form_id": lambda judgment: form_of(judgment).form_id,
+            "form_id": lambda judgment: variant_of(judgment).form_id,
             "created_us": _created_us,
             "tie_unstated": lambda judgment: int(judgment.tie_unstated),
         },

@@ -17,7 +17,7 @@ from imarena.core.records import tie_is_unstated
 from imarena.storage import schema
 from imarena.storage.codec import microseconds
 from imarena.storage.database import reading, writing
-from imarena.storage.forms import form_from
+from imarena.storage.judge_variants import variant_from
 from imarena.storage.store import existing_values
 
 BATCH = 5_000
@@ -118,11 +118,11 @@ def _rekey(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:
-    forms, values = {}, []
+    variants, values = {}, []
     seqs = _seqs(connection, rows)
     for row in rows:
         body = json.loads(row["body"])
-        form = form_from(
+        variant = variant_from(
             body.get("params", {}),
             judge=row["judge"],
             dimension=row["dimension"],
@@ -133,11 +133,13 @@ def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any
             prompt_version=body.get("prompt_version", ""),
             parser_version=body.get("parser_version", ""),
         )
-        forms[form.form_id] = form
+        variants[variant.form_id] = variant
         unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
-        values.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)})
+        values.append(
+            {"at": row["seq"], "form_id": variant.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)}
+        )
     stored_ids = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
-    fresh = [form.row() for identity, form in forms.items() if identity not in stored_ids]
+    fresh = [variant.row() for identity, variant in variants.items() if identity not in stored_ids]
     if fresh:
         connection.execute(schema.judge_forms.insert(), fresh)
     return values

@@ -116,7 +116,7 @@ judge_forms = sa.Table(
     sa.Column("orders", sa.Text, nullable=False),
     sa.Column("higher_is_better", sa.Integer, nullable=False),
 )
-"""Judgment forms: a judge with its version, prompt and parameters (``storage/forms.py``)."""
+"""Judge variants: a judge with its version, prompt and parameters (``storage/judge_variants.py``)."""
 
 
 def _one_successor(name: str) -> sa.Index:

@@ -14,7 +14,7 @@ from imarena.core.records import ImageRef, Judgment, Record, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, record_kind, to_row
 from imarena.storage.database import reading, writing
-from imarena.storage.forms import form_of
+from imarena.storage.judge_variants import variant_of
 from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
@@ -132,8 +132,8 @@ class Store:
         if not fresh:
             return Added(0, len(earlier), tuple(conflicts))
         if kind.record is Judgment:
-            by_form = {row["form_id"]: record for record, row in fresh.values()}
-            self._insert_missing(connection, schema.judge_forms, _forms(by_form.values()))
+            by_variant = {row["form_id"]: record for record, row in fresh.values()}
+            self._insert_missing(connection, schema.judge_forms, _variants(by_variant.values()))
         count = self._insert_missing(connection, kind.table, [row for _, row in fresh.values()])
         if "superseded" in kind.table.c:
             mark_superseded(connection, kind.table, [row["supersedes"] for _, row in fresh.values()])
@@ -317,6 +317,6 @@ def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str
         connection.execute(update(table).where(table.c.id.in_(keys[start : start + PAGE])).values(superseded=1))
 
 
-def _forms(records: Iterable[Record]) -> list[dict[str, Any]]:
-    forms = {form_of(record) for record in records if isinstance(record, Judgment)}
-    return [form.row() for form in forms]
+def _variants(records: Iterable[Record]) -> list[dict[str, Any]]:
+    variants = {variant_of(record) for record in records if isinstance(record, Judgment)}
+    return [variant.row() for variant in variants]

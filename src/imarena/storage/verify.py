@@ -11,7 +11,7 @@ from imarena.core.records import ImageRef, Item, Output, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
 from imarena.storage.database import reading, writing
-from imarena.storage.forms import form_of_row
+from imarena.storage.judge_variants import variant_of_row
 from imarena.storage.store import PAGE
 from imarena.storage.workspace import Workspace
 
@@ -116,7 +116,7 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
                 yield Finding("bad_record", identity, "its column superseded does not fit the records that name it")
         judgments, forms = schema.judgments, schema.judge_forms
         for row in connection.execute(select(forms)).mappings():
-            if form_of_row(row).form_id != row["id"]:
+            if variant_of_row(row).form_id != row["id"]:
                 yield Finding("bad_record", str(row["id"]), f"the form of judge {row['judge']} was changed")
         unknown = select(judgments.c.id).outerjoin(forms, forms.c.id == judgments.c.form_id).where(forms.c.id.is_(None))
         for identity in connection.execute(unknown).scalars():

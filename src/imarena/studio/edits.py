@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.core import JsonDict, Noun, ObjectTurn
+from imarena.core import FrozenModel, JsonDict, ObjectTurn
 from imarena.studio.scene import Effect, Scene, Thing, Viewport
 
 Op = Literal["add", "remove", "replace", "set", "backdrop", "effects", "view", "whole", "several"]
 
 
-class SceneEdit(Noun):
+class SceneEdit(FrozenModel):
     """One change. `op` determines which fields are used; see `apply_edit`."""
 
     op: Op
@@ -68,7 +68,7 @@ def with_values(thing: Thing, values: JsonDict) -> Thing:
     return Thing.model_validate({**thing.model_dump(), **values})
 
 
-class Step(Noun):
+class Step(FrozenModel):
     """One instruction and the edit that it asks for."""
 
     instruction: str
@@ -79,7 +79,7 @@ class Step(Noun):
     """What an object-centric step does to the scene's objects, without the pools; None for other steps."""
 
 
-class BenchmarkEntry(Noun):
+class BenchmarkEntry(FrozenModel):
     """One benchmark entry. Without `scene` it is a generation task and has no source image."""
 
     key: str

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from pydantic import TypeAdapter
 
-from imarena.core import Noun, package_yaml, unknown_name
+from imarena.core import FrozenModel, package_yaml, unknown_name
 from imarena.studio.pen import Stroke
 
 
-class ObjectKind(Noun):
+class ObjectKind(FrozenModel):
     """One kind of thing. `table, room, open_air` are usual heights (fractions of the image); 0: not found there."""
 
     strokes: tuple[Stroke, ...]

@@ -8,14 +8,14 @@ from typing import Literal
 
 from PIL import Image, ImageDraw, ImageFont
 
-from imarena.core import Noun
+from imarena.core import FrozenModel
 from imarena.studio.palette import RGB, darker, ink_on, lighter, mix
 
 ZOOM = 3
 Point = tuple[float, float]
 
 
-class Stroke(Noun):
+class Stroke(FrozenModel):
     """One call of the pen: the method `shape` with the other fields as its arguments."""
 
     shape: Literal["poly", "blob", "oval", "disc", "rect", "line", "arc", "ring", "text"]

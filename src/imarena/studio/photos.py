@@ -15,7 +15,7 @@ import yaml
 from PIL import Image
 from pydantic import TypeAdapter
 
-from imarena.core import Noun, UserError
+from imarena.core import FrozenModel, UserError
 
 PREFIX = "photo:"
 LICENCE_ADDRESSES = {
@@ -27,7 +27,7 @@ LICENCE_ADDRESSES = {
 }
 
 
-class Photo(Noun):
+class Photo(FrozenModel):
     """One bundled photograph: its author and licence, and the place of its subject."""
 
     name: str

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from imarena.core import Noun, UserError
+from imarena.core import FrozenModel, UserError
 
 
-class Thing(Noun):
+class Thing(FrozenModel):
     """One object. `x, y` is the middle of its foot, `size` its height; all are fractions of the image's sides."""
 
     uid: str
@@ -33,7 +33,7 @@ class Thing(Noun):
         return f"{self.colour} {self.kind}"
 
 
-class Effect(Noun):
+class Effect(FrozenModel):
     """An effect on the whole image: a degradation or a photographic effect."""
 
     kind: str
@@ -42,7 +42,7 @@ class Effect(Noun):
     seed: int = 0
 
 
-class Viewport(Noun):
+class Viewport(FrozenModel):
     """The part of the drawn world that the image shows, in fractions of its sides; values other than 0..1 crop it."""
 
     left: float = 0.0
@@ -51,7 +51,7 @@ class Viewport(Noun):
     bottom: float = 1.0
 
 
-class Scene(Noun):
+class Scene(FrozenModel):
     """The whole image. Rendering is a pure function of this value."""
 
     width: int = Field(default=512, ge=16, le=4096)

@@ -10,10 +10,10 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from imarena.core import DepthEstimator, Detector, Embedder, Metric, Noun, Registry, Segmenter, package_yaml
+from imarena.core import DepthEstimator, Detector, Embedder, FrozenModel, Metric, Registry, Segmenter, package_yaml
 
 
-class Tool(Noun):
+class Tool(FrozenModel):
     """What a user needs to know to choose a tool."""
 
     path: str

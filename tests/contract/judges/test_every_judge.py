@@ -75,7 +75,7 @@ def test_a_judge_that_asks_a_model_declares_exactly_what_it_asks(name: str, tmp_
     previews = [prompt.preview(exhibit) for prompt in judge.traits.prompts.values()]
     assert {(one.system, *one.parts) for one in asked.asked} == set(previews)
     assert all(one.max_tokens == judge.traits.max_reply_tokens for one in asked.asked)
-    reader, partly = judge.traits.reader, judge.traits.partly_asked
+    reader, partly = judge.traits.reader, judge.traits.resumable
     assert reader is not None
     assert reader.reread(verdict.raw).status is verdict.status is Status.UNPARSABLE
     assert partly is not None

@@ -140,7 +140,7 @@ def test_attributes_that_were_read_before_still_count() -> None:
     assert (judge.name, judge.version) == ("old", "7")
     assert judge.traits.cpu_bound
     assert judge.traits.dimension == "visual_quality"
-    assert judge.traits.partly_asked is None
+    assert judge.traits.resumable is None
     assert judge.traits.reader is not None
     assert judge.traits.reader.parser_version == "5"
     assert judge.traits.reader.reread("4").score == 4

@@ -14,7 +14,7 @@ from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
 from imarena.engine import OpenExecutor, RunPlan, WorkerDied, WorkerTask, open_executor, read_executor, run_plan
 from imarena.engine.executors import ENOUGH, FEW_CORES, resolve_executor
-from imarena.engine.process_lane import pack_task
+from imarena.engine.local_workers import pack_task
 from imarena.engine.process_worker import unpack_task
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from imarena.storage.schema import leases
 from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
 from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.planning import freeze_gold
-from imarena.workflows.boards.weighted.arena import gold_set, read_arena
 from imarena.workflows.boards.weighted.boards import rerank
+from imarena.workflows.boards.weighted.vote_data import gold_set, read_vote_data
 from tests.command import Imarena
 from tests.web.people import Person, administrator, rater, served
 
@@ -54,7 +54,7 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
     with open_workspace(tmp_path / "arena") as workspace:
         ((_, board),) = rerank(workspace, None, options=QUICK).boards
         assert board.n_battles == 3  # what was taken back does not count
-        arena = read_arena(workspace, None)
+        arena = read_vote_data(workspace, None)
         assert not arena.gold[arena.votes.item].any()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from imarena.storage import init_workspace
 from imarena.workflows.active_elo.planning import FrozenGold, freeze_gold
-from imarena.workflows.boards.weighted.arena import gold_set
+from imarena.workflows.boards.weighted.vote_data import gold_set
 from tests.samples import item, output
 
 

@@ -22,7 +22,7 @@ from imarena.storage import Workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
 from imarena.workflows.active_elo.planning import current_belief
-from imarena.workflows.boards.weighted.arena import read_arena
+from imarena.workflows.boards.weighted.vote_data import read_vote_data
 from tests.command import Imarena
 from tests.samples import kept
 from tests.workflow.active_elo.routed_arena import EDITORS, STRENGTH, assigned, fill, vote_all
@@ -55,7 +55,7 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
         assert board["models"][0]["model"] == "editor-0"
         assert {"rating", "low", "high"} <= board["models"][0].keys()
     with open_workspace(arena) as workspace:
-        theta = current_belief(read_arena(workspace, "robot"), claims=False).theta
+        theta = current_belief(read_vote_data(workspace, "robot"), claims=False).theta
     shown = {row["model"]: row["rating"] for row in boards[0]["models"]}
     assert [shown[name] - 1000 for name in EDITORS] == pytest.approx(
         (theta - theta.mean()) * 400 / np.log(10), abs=0.01
@@ -203,12 +203,12 @@ def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_
 
 def test_an_arena_is_read_alike_from_both_databases(any_workspace: Workspace) -> None:
     fill(any_workspace, 6)
-    found = read_arena(any_workspace, None)
+    found = read_vote_data(any_workspace, None)
     assert found.pool.scores.shape == (6, 5)
     assert np.isfinite(found.pool.scores).all()
     assert found.pool.models == EDITORS
     assert assign_battles(any_workspace, None, AssignmentRequest(4)).assignments == 4
-    again = read_arena(any_workspace, "robot")
+    again = read_vote_data(any_workspace, "robot")
     assert int(again.pool.asked.sum()) == 4
 
 
@@ -251,7 +251,7 @@ def test_votes_on_the_gold_set_are_asked_for_and_rank_apart(imarena: Imarena, ar
     assert assigned(imarena, arena, sheet, "--budget", 60, "--policy", "gold", "--raters", "ann,bob")["battles"] == 60
     imarena("-w", arena, "route", "ingest", vote_all(arena, sheet, 1))
     with open_workspace(arena) as workspace:
-        read = read_arena(workspace, "robot")
+        read = read_vote_data(workspace, "robot")
         assert int(read.gold[read.votes.item].sum()) == 63  # with three repeats
         assert len(read.work) == 40
     boards = imarena("-w", arena, "route", "rerank", "--settings", "gold,human", "--json").json["boards"]

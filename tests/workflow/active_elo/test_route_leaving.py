@@ -7,7 +7,7 @@ import pytest
 
 from imarena.core.records import Assignment
 from imarena.storage import Workspace, init_workspace, open_workspace
-from imarena.workflows.boards.weighted.arena import read_arena
+from imarena.workflows.boards.weighted.vote_data import read_vote_data
 from tests.command import Imarena
 from tests.workflow.active_elo.routed_arena import fill, vote_all
 
@@ -20,7 +20,7 @@ def arena(tmp_path: Path) -> Path:
 
 
 def _asked(workspace: Workspace) -> int:
-    return int(read_arena(workspace, "robot").pool.asked.sum())
+    return int(read_vote_data(workspace, "robot").pool.asked.sum())
 
 
 def test_what_a_rater_leaves_behind_is_asked_of_others(imarena: Imarena, arena: Path, tmp_path: Path) -> None:

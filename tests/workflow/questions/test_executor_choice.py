@@ -14,7 +14,7 @@ from imarena.core.settings import ExecutorKind
 from imarena.editors import Ports
 from imarena.editors.diffusers_pipeline import make as make_diffusers
 from imarena.judges import CARDS
-from imarena.workflows.questions.executor_choice import executor_for, executor_of_editors, judge_terms
+from imarena.workflows.questions.executor_choice import executor_for, executor_of_editors, judge_run_options
 from imarena.workflows.wiring import EndpointArguments, RemadeJudge, wire_judge
 
 HERE = {"threads": "threads", "auto": "threads", "processes": None, "ray": None}
@@ -89,7 +89,7 @@ OF_FILES = ("checklist", "visionreward")
 )
 def test_each_judge_with_a_local_model_is_made_again_by_workers(kind: str) -> None:
     wired = wire_judge(LOCAL, kind, EndpointArguments(endpoint="here"))
-    terms = judge_terms(LOCAL, wired, executor="ray", concurrency=3)
+    terms = judge_run_options(LOCAL, wired, executor="ray", concurrency=3)
     assert (terms.executor, terms.concurrency, terms.gpus) == ("ray", 3, 1.0)
     judge, opening = pickle.loads(pickle.dumps((terms.judge, terms.opening)))  # noqa: S301
     assert isinstance(judge, RemadeJudge)
@@ -101,10 +101,10 @@ def test_each_judge_with_a_local_model_is_made_again_by_workers(kind: str) -> No
 
 def test_a_local_model_on_a_processor_takes_no_gpu_and_an_endpoint_stays_here() -> None:
     on_cpu = wire_judge(LOCAL, "cv-judge", EndpointArguments(endpoint="cpu"))
-    assert judge_terms(LOCAL, on_cpu, executor="ray").gpus == 0.0
-    here = judge_terms(LOCAL, on_cpu)
+    assert judge_run_options(LOCAL, on_cpu, executor="ray").gpus == 0.0
+    here = judge_run_options(LOCAL, on_cpu)
     assert (here.executor, here.judge) == ("threads", None)
     remote = wire_judge(Settings(), "cv-judge", EndpointArguments(base_url=("http://x",), model="m"))
-    assert judge_terms(Settings(executor="ray"), remote).executor == "threads"
+    assert judge_run_options(Settings(executor="ray"), remote).executor == "threads"
     with pytest.raises(UserError, match="only be asked from this process"):
-        judge_terms(Settings(), remote, executor="ray")
+        judge_run_options(Settings(), remote, executor="ray")

@@ -12,7 +12,7 @@ from imarena.engine import DoneElsewhere, NotNow, WorkerTask
 from imarena.storage import Claims, Workspace
 from imarena.storage.database import connect, reading
 from imarena.workflows.questions import shared_work
-from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.loop import Questions, RunOptions, ask
 from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
 from tests.servers.postgres import new_database
 
@@ -67,7 +67,7 @@ def asked_while_away(stored: list[str], away: int) -> None:
         raise error
 
     questions = Questions(WORK, str, WorkerTask(answer, failed), failed, lambda _, given: given, write)
-    asyncio.run(ask(questions, Terms()))
+    asyncio.run(ask(questions, RunOptions()))
 
 
 def test_answers_are_not_lost_where_the_database_was_away_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,10 +184,10 @@ def test_a_view_that_is_refreshed_leaves_out_what_came_since(made: dict[str, Out
         old = old_judgments(made, "witness")
         workspace.store.add(old[:2])
         first = View(workspace)
-        assert len(first.judgments(first.forms.every)) == 1
+        assert len(first.judgments(first.variants.every)) == 1
         workspace.store.add(old[2:])
         later = first.refreshed(View(workspace).marks)
-        assert len(later.judgments(later.forms.every)) == len(SHOWN) - len(APART)
+        assert len(later.judgments(later.variants.every)) == len(SHOWN) - len(APART)
         assert later.verdicts.total() == len(SHOWN) - len(APART)
 
 

@@ -18,7 +18,7 @@ from tests.web.people import administrator, settings_of
 
 @pytest.fixture(scope="module")
 def vlm() -> Iterator[Server]:
-    with fake_server("--answer", "tests.workflow.instructing.fake_vlm:answer") as server:
+    with fake_server("--answer", "tests.workflow.edival_building.fake_vlm:answer") as server:
         yield server
 
 

@@ -17,7 +17,7 @@ from imarena.tables import large_columns
 from imarena.web.app import create_app
 from imarena.workflows.serving.explorer import list_battles, load_battle
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
-from imarena.workflows.views.forms import EARLIER
+from imarena.workflows.views.judge_variants import EARLIER
 from tests.web.looked_at import EDITORS, fill, looked_at
 from tests.web.people import Person, administrator, settings_of
 

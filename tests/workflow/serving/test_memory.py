@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.tables import large_columns
 from imarena.workflows.boards import matrix_of
 from imarena.workflows.serving import explorer, judge_behaviour
@@ -23,12 +23,12 @@ from imarena.workflows.views import (
     View,
     VoteColumns,
     constant_column,
-    constant_form,
+    constant_variant,
     judge_battles,
 )
 
 OUTPUTS, EDITORS = 1_000, 20
-FORM = Form("oak", "overall", True, False, "1", "p", "1", "1", "{}", "single", True)
+FORM = JudgeVariant("oak", "overall", True, False, "1", "p", "1", "1", "{}", "single", True)
 DAY_US = 86_400_000_000
 
 
@@ -54,8 +54,8 @@ def _judgments(n: int) -> JudgmentColumns:
     first, second = np.triu_indices(OUTPUTS, 1)
     pairs = rng.choice(first.size, n, replace=False)
     return JudgmentColumns(
-        forms=(FORM,),
-        form=constant_form(n),
+        variants=(FORM,),
+        variant=constant_variant(n),
         seq=np.arange(1, n + 1),
         left=first[pairs].astype(np.int32),
         right=second[pairs].astype(np.int32),
@@ -76,10 +76,10 @@ def _view(n: int) -> View:
         seq=none, rater=nobody, left=nothing, right=nothing, preference=nothing.astype(np.int8), dimension=nobody,
         purpose=nobody, campaign=nobody, probability=np.zeros(0), created_us=none, reason=nothing.astype(np.int8),
     )  # fmt: skip
-    forms = SimpleNamespace(counting=lambda **_: [FORM], judges=["oak"])
+    variants = SimpleNamespace(counting=lambda **_: [FORM], judges=["oak"])
     marks = SimpleNamespace(judgments=n)
     view: Any = SimpleNamespace(
-        entries=_entries(), votes=votes, forms=forms, asking=frozenset(), marks=marks, recent=0,
+        entries=_entries(), votes=votes, variants=variants, asking=frozenset(), marks=marks, recent=0,
         judgments=lambda wanted: judgments if wanted else _judgments(0),
     )  # fmt: skip
     return cast(View, view)

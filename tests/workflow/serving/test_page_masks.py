@@ -20,7 +20,7 @@ def index(start: Any) -> BattleIndex:
     return BattleIndex(
         left=np.zeros(len(start) - 1, np.int32), right=np.zeros(len(start) - 1, np.int32), named=NOTHING, start=start,
         outcome=NOTHING.astype(np.int8), judge=names, dimension=names, created_us=NOTHING, asking=NOTHING.astype(bool),
-        forms=(), outputs=NOTHING, voted="", seen=cast(ReadPosition, None),
+        variants=(), outputs=NOTHING, voted="", seen=cast(ReadPosition, None),
     )  # fmt: skip
 
 

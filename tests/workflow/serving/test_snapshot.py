@@ -38,17 +38,17 @@ def test_who_asks_for_a_column_that_is_being_read_waits_for_it(tmp_path: Path, m
         monkeypatch.setattr(view, name, slowly(name))
     with open_workspace(tmp_path / "arena") as workspace:
         shared = View(workspace)
-        forms = shared.forms.counting()
+        variants = shared.variants.counting()
         begin = threading.Barrier(6)
 
         def ask(_: int) -> int:
             begin.wait()
-            return len(shared.judgments(forms)) + len(shared.votes)
+            return len(shared.judgments(variants)) + len(shared.votes)
 
         with ThreadPoolExecutor(6) as aside:
             found = set(aside.map(ask, range(6)))
     assert len(found) == 1
-    assert sorted(read) == ["read_entries", *["read_judgments"] * len(forms), "read_votes"]
+    assert sorted(read) == ["read_entries", *["read_judgments"] * len(variants), "read_votes"]
 
 
 def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

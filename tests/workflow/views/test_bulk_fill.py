@@ -43,14 +43,14 @@ def _shape(workspace: Workspace) -> list[str]:
 def _combines_the_same_in_parts(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Judgments of three judges, put together at once and a few hundred at a time; pages of rows likewise."""
     view = View(workspace)
-    columns = view.judgments(view.forms.counting(pairwise=True))
+    columns = view.judgments(view.variants.counting(pairwise=True))
     whose = (columns.left % 3).astype(np.int32)
     at_once = orders.combine_columns(columns, whose, view.entries)
     monkeypatch.setattr(fetch, "_PAGE", 1000)
     monkeypatch.setattr(large_columns, "LEAST_BYTES", 2000)
     monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 170)
     again = View(workspace)
-    pages = again.judgments(again.forms.counting(pairwise=True))
+    pages = again.judgments(again.variants.counting(pairwise=True))
     in_parts = orders.combine_columns(pages, whose, again.entries)
     monkeypatch.undo()
     assert at_once.decided.sum() > BATTLES * 0.98

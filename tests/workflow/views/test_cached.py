@@ -163,7 +163,7 @@ def told(behaviour: Behaviour) -> list[Any]:
         parts = (one.decided.key, one.decided.outcome, one.decided.agreed)
         return sorted(zip(*(part.tolist() for part in parts), strict=True))
 
-    return [(asdict(one.health), decided(one), one.forms, one.swapping) for one in behaviour.judges]
+    return [(asdict(one.health), decided(one), one.variants, one.swapping) for one in behaviour.judges]
 
 
 def is_as_read_anew(leaderboards: Leaderboards, nowhere: Path) -> None:
@@ -171,7 +171,7 @@ def is_as_read_anew(leaderboards: Leaderboards, nowhere: Path) -> None:
     snapshot = leaderboards.snapshot()
     fresh = View(leaderboards.workspace, cache=ColumnCache(nowhere, 0))
     assert fresh.marks == snapshot.view.marks
-    for form in fresh.forms.every:
+    for form in fresh.variants.every:
         assert by_seq(snapshot.view.judgments([form])) == by_seq(fresh.judgments([form]))
     assert shown(index_of(snapshot)) == shown(read_battle_index(fresh))
     assert told(behaviour_of(snapshot)) == told(read_behaviour(fresh))
@@ -179,7 +179,7 @@ def is_as_read_anew(leaderboards: Leaderboards, nowhere: Path) -> None:
     for pair in list_battles(leaderboards)[:20]:
         assert exploring.load_battle(leaderboards, pair.battle_id, leads=True)[0] == pair
     paid = sum(one.usage.cost_usd or 0 for one in leaderboards.workspace.store.records(Judgment) if not one.supersedes)
-    assert sum(leaderboards.costs.upto(snapshot.view).values()) == pytest.approx(paid)
+    assert sum(leaderboards.costs.of_view(snapshot.view).values()) == pytest.approx(paid)
     assert not nowhere.exists()
 
 
@@ -315,9 +315,11 @@ def test_a_view_that_keeps_no_judgments_gives_the_same_ones(tmp_path: Path) -> N
     for _ in range(60):
         growing.step()
     kept, frugal = View(workspace), View(workspace, keep_judgments=False)
-    forms = kept.forms.counting()
-    for name in ("seq", "left", "right", "preference", "status", "score", "form"):
-        np.testing.assert_array_equal(getattr(kept.judgments(forms), name), getattr(frugal.judgments(forms), name))
-    assert kept.judgments(forms[:1]) is kept.judgments(forms[:1])
-    assert frugal.judgments(forms[:1]) is not frugal.judgments(forms[:1])
+    variants = kept.variants.counting()
+    for name in ("seq", "left", "right", "preference", "status", "score", "variant"):
+        np.testing.assert_array_equal(
+            getattr(kept.judgments(variants), name), getattr(frugal.judgments(variants), name)
+        )
+    assert kept.judgments(variants[:1]) is kept.judgments(variants[:1])
+    assert frugal.judgments(variants[:1]) is not frugal.judgments(variants[:1])
     assert kept.verdicts == frugal.verdicts

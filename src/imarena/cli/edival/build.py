@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from imarena.clients import Budget
     from imarena.core import Settings
     from imarena.instructions import TextLanguage
-    from imarena.workflows.instructing import BuildPlan, BuildReport
+    from imarena.workflows.edival_building import BuildPlan, BuildReport
     from imarena.workflows.wiring import JudgeChat
 
 DecomposerOption = Annotated[
@@ -64,7 +64,7 @@ def command(
     """
     from imarena.clients import Budget
     from imarena.instructions import ChainSettings
-    from imarena.workflows.instructing import BuildSettings, build_benchmark, plan_build, wire_decomposer
+    from imarena.workflows.edival_building import BuildSettings, build_benchmark, plan_build, wire_decomposer
     from imarena.workflows.questions import executor_for
 
     budget = None if max_cost_usd is None else Budget(max_cost_usd)

@@ -19,7 +19,7 @@ def command(
     """List the objects of one image as a benchmark would use them, and list those left out with the reason."""
     from imarena.core import Settings, load_settings
     from imarena.storage import is_workspace
-    from imarena.workflows.instructing import decompose_image, scene_document, wire_decomposer
+    from imarena.workflows.edival_building import decompose_image, scene_document, wire_decomposer
 
     root = session(context).workspace
     settings = load_settings(root) if is_workspace(root) else Settings()

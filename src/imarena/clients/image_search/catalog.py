@@ -10,12 +10,12 @@ from imarena.clients.image_search.huggingface import HUB_URL, HuggingFaceSource
 from imarena.clients.image_search.openverse import OpenverseSource
 from imarena.clients.image_search.polite import PoliteFetcher, WebSource
 from imarena.clients.image_search.wikimedia import WikimediaSource
-from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, validation_problem
+from imarena.core import FrozenModel, ImageSource, JsonDict, UserError, content_id, validation_problem
 
 SourceKind = Literal["google", "openverse", "wikimedia", "huggingface"]
 
 
-class SourceTable(Noun):
+class SourceTable(FrozenModel):
     """A table `[sources.NAME]` of imarena.toml."""
 
     kind: SourceKind

@@ -1,7 +1,7 @@
+from .base import FrozenModel as FrozenModel
 from .base import ImageRef as ImageRef
 from .base import JsonDict as JsonDict
 from .base import Moment as Moment
-from .base import Noun as Noun
 from .base import Origin as Origin
 from .base import Outcome as Outcome
 from .base import Record as Record

@@ -26,13 +26,13 @@ Moment = Annotated[datetime, PlainSerializer(moment_text, return_type=str, when_
 """A time in UTC. One spelling in JSON and in the database, so that text order is time order."""
 
 
-class Noun(BaseModel):
+class FrozenModel(BaseModel):
     """A frozen value without an identity of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Record(Noun):
+class Record(FrozenModel):
     """A stored fact. `schema_version` is the version of the record's shape."""
 
     schema_version: int = 1
@@ -98,7 +98,7 @@ def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
     return first if first is second else Outcome.TIE
 
 
-class ImageRef(Noun):
+class ImageRef(FrozenModel):
     """An image by content: the bytes are in the blob store under their SHA-256."""
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -108,7 +108,7 @@ class ImageRef(Noun):
     height: int | None = None
 
 
-class Origin(Noun):
+class Origin(FrozenModel):
     """Where an imported record came from: the source's name, the file's hash and the row's key in it.
 
     Without pixels, a record's identity depends on this.

@@ -5,10 +5,10 @@ from functools import cached_property
 from pydantic import Field, model_validator
 
 from imarena.core.ids import content_id
-from imarena.core.records.base import ImageRef, JsonDict, Noun, Origin, Record
+from imarena.core.records.base import FrozenModel, ImageRef, JsonDict, Origin, Record
 
 
-class Turn(Noun):
+class Turn(FrozenModel):
     """One instruction of an item. Multi-turn items have several, applied one after the other."""
 
     instruction: str

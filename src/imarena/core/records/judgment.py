@@ -7,7 +7,7 @@ from functools import cached_property
 from pydantic import Field, JsonValue, model_validator
 
 from imarena.core.ids import content_id
-from imarena.core.records.base import JsonDict, Noun, Origin, Outcome, Record, Status
+from imarena.core.records.base import FrozenModel, JsonDict, Origin, Outcome, Record, Status
 
 
 class Order(StrEnum):
@@ -34,7 +34,7 @@ def tie_is_unstated(reasons: Mapping[str, JsonValue]) -> bool:
     return isinstance(label, str) and "".join(label.split()).upper() == "[[A=B]]"
 
 
-class Usage(Noun):
+class Usage(FrozenModel):
     """The resources that one call used."""
 
     input_tokens: int | None = None

@@ -8,10 +8,10 @@ from pydantic import Field, computed_field, model_validator
 
 from imarena.core.ids import content_id
 from imarena.core.notices import Notice, notices_from_texts, sentences
-from imarena.core.records.base import JsonDict, Moment, Noun, Record
+from imarena.core.records.base import FrozenModel, JsonDict, Moment, Record
 
 
-class Standing(Noun):
+class Standing(FrozenModel):
     """One model's place on a board."""
 
     model: str

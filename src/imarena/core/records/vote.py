@@ -7,7 +7,7 @@ from functools import cached_property
 from pydantic import Field, model_validator
 
 from imarena.core.ids import content_id
-from imarena.core.records.base import JsonDict, Moment, Noun, Origin, Outcome, Record, moment_text
+from imarena.core.records.base import FrozenModel, JsonDict, Moment, Origin, Outcome, Record, moment_text
 
 
 class Rater(Record):
@@ -98,7 +98,7 @@ class Event(Record):
     reason: str = ""
 
 
-class Issue(Noun):
+class Issue(FrozenModel):
     """Something a rater found wrong: an object by name, a numbered segment, or a box in pixels."""
 
     kind: str

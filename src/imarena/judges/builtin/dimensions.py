@@ -8,7 +8,7 @@ from imarena.judges.builtin.curves import apply_floor, logistic_fall, mean, plat
 from imarena.judges.builtin.facts import Facts
 from imarena.judges.builtin.global_edits import global_preservation
 from imarena.judges.cv_score import SCALE
-from imarena.language import Reading
+from imarena.language import ParsedInstruction
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def cleanliness(facts: Facts) -> float:
     )
 
 
-def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
+def local_dimensions(reading: ParsedInstruction, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
     """Dimensions of a local edit: one part should change, and nothing else."""
     preserved, tidy = preservation(facts), cleanliness(facts)
     whole = 1.0 if reading.about_text else compactness(facts)  # letters are scattered strokes, never compact
@@ -76,7 +76,7 @@ def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, .
     return Dimensions(SCALE * preserved**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
-def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
+def global_dimensions(reading: ParsedInstruction, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """Dimensions of a global edit: the whole image should change as asked and keep its content."""
     preserved = global_preservation(reading.kinds, scene)
     done = mean(c.done for c in checks)
@@ -98,7 +98,7 @@ def untouched_dimensions(facts: Facts) -> Dimensions:
     return Dimensions(SCALE * preserved**0.5, SCALE * still, SCALE * still, SCALE * cleanliness(facts) ** 0.5)
 
 
-def dimensions_of(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
+def dimensions_of(reading: ParsedInstruction, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """The four dimensions of one output."""
     if not reading.edits:
         return untouched_dimensions(scene.facts)

@@ -48,7 +48,7 @@ from imarena.judges.cv_score import (
     combine_dimensions,
 )
 from imarena.judges.options import read_judge_options
-from imarena.language import Edit, EditKind, Reading, is_english, read_instruction
+from imarena.language import Edit, EditKind, ParsedInstruction, is_english, read_instruction
 from imarena.vision import (
     Difference,
     ModelLock,
@@ -115,7 +115,7 @@ def _check_entry(check: RuleResult) -> JsonDict:
     }  # fmt: skip
 
 
-def _keep_findings(reading: Reading, preserved: bool) -> list[JsonValue]:
+def _keep_findings(reading: ParsedInstruction, preserved: bool) -> list[JsonValue]:
     """Findings for what must stay: checked for the background or "everything else", `not checked` for other things."""
     return [
         {"clause": clause, "finding": (DONE if preserved else NOT_DONE) if _ELSE.search(clause) else NOT_CHECKED}
@@ -130,7 +130,7 @@ def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
     return box if (box[2] - box[0]) * (box[3] - box[1]) < 0.25 else regions[0].box
 
 
-def _key(_: object, exhibit: Exhibit, __: Reading, output: bytes) -> bytes:
+def _key(_: object, exhibit: Exhibit, __: ParsedInstruction, output: bytes) -> bytes:
     parts = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
     return b"".join(hashlib.sha256(part).digest() for part in parts)
 
@@ -177,14 +177,14 @@ class BuiltinJudge:
         return self._pairwise(assessed[0], assessed[1], shared)
 
     @cachedmethod(attrgetter("_assessments"), key=_key, lock=attrgetter("_lock"))
-    def _assessment(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
+    def _assessment(self, exhibit: Exhibit, reading: ParsedInstruction, output: bytes) -> Assessment:
         """Assess each output once; all its battles share the assessment."""
         picture = decode(output)
         if exhibit.sources:
             return self._assess(reading, decode(exhibit.sources[0]), picture)
         return self._assess_generated(reading, picture, [decode(data) for data in exhibit.references])
 
-    def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
+    def _shared(self, exhibit: Exhibit, reading: ParsedInstruction) -> JsonDict:
         cannot = list(_BLIND)
         if reading.unread:
             cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_MOST_LETTERS])
@@ -248,7 +248,7 @@ class BuiltinJudge:
         ours, theirs = left.score.dimensions, right.score.dimensions
         return math.fsum(weight * (ours[name] - theirs[name]) for name, weight in weights.items())
 
-    def _assess(self, reading: Reading, source: Image.Image, output: Image.Image) -> Assessment:
+    def _assess(self, reading: ParsedInstruction, source: Image.Image, output: Image.Image) -> Assessment:
         difference = measure_difference(frame_of(source), output)
         facts = measure(difference)
         lines = self._read(reading, difference, output)
@@ -267,7 +267,9 @@ class BuiltinJudge:
         not_done = any(check.finding == NOT_DONE for check in checks)
         return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_map(difference), not_done)
 
-    def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[TextLine, ...] | None:
+    def _read(
+        self, reading: ParsedInstruction, difference: Difference, output: Image.Image
+    ) -> tuple[TextLine, ...] | None:
         """Read the output's text; if the requested words are missing, read the changed area again, enlarged."""
         if self.settings.ocr == "never":
             return None
@@ -279,13 +281,15 @@ class BuiltinJudge:
             lines = (*lines, *read_lines(output, _around(difference.regions)))
         return lines
 
-    def _read_source(self, reading: Reading, source: Image.Image) -> tuple[TextLine, ...] | None:
+    def _read_source(self, reading: ParsedInstruction, source: Image.Image) -> tuple[TextLine, ...] | None:
         """Read the source's text if an edit changes text without naming the old text."""
         if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
             return None
         return read_lines(source)
 
-    def _assess_generated(self, reading: Reading, output: Image.Image, references: list[Image.Image]) -> Assessment:
+    def _assess_generated(
+        self, reading: ParsedInstruction, output: Image.Image, references: list[Image.Image]
+    ) -> Assessment:
         for reference in references:
             if measure(measure_difference(frame_of(reference), output)).returned_input:
                 copied = Dimensions(0.0, 0.0, 0.0, 1000.0)

@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex, validation_problem
-from imarena.core.records import JsonDict, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
 from imarena.judges.options import read_judge_options
@@ -22,7 +22,7 @@ from imarena.judges.replies.words import normalise_phrase
 _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True, "否": False}
 
 
-class ChecklistQuestion(Noun):
+class ChecklistQuestion(FrozenModel):
     """`only_if`: this question counts only if the one with this id, such as 'are there hands?', is answered yes."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -31,7 +31,7 @@ class ChecklistQuestion(Noun):
     only_if: str | None = None
 
 
-class Checklist(Noun):
+class Checklist(FrozenModel):
     """A file of questions. The score is the intercept plus the weights of yes answers minus those of no answers."""
 
     name: str

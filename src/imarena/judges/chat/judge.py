@@ -10,7 +10,7 @@ from functools import cached_property
 from pydantic import Field, JsonValue
 
 from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict
-from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
+from imarena.core.records import FrozenModel, JsonDict, Reply, Status, Usage
 from imarena.judges.chat.prompt import Prompt, render_prompt
 from imarena.judges.replies.parse import PARSER_VERSION
 from imarena.judges.replies.reply_text import Unreadable
@@ -23,7 +23,7 @@ ReplyCheck = Callable[[str, str], object]
 """Takes a question's name and its reply; raises `Unreadable` if the reply is unusable."""
 
 
-class ChatSettings(Noun):
+class ChatSettings(FrozenModel):
     """Options of every judge that asks a model. They are part of a judgment's identity."""
 
     model: str = ""
@@ -78,7 +78,7 @@ class ChatJudge:
         """Its questions, and that it can reread stored replies and ask only the missing questions."""
         return JudgeTraits(
             dimension=self.dimension, prompts=self.prompts, passes=self.passes,
-            max_reply_tokens=self.settings.max_tokens, reader=self, partly_asked=self,
+            max_reply_tokens=self.settings.max_tokens, reader=self, resumable=self,
         )  # fmt: skip
 
     @property

@@ -11,13 +11,13 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name, validation_problem
-from imarena.core.records import JsonDict, Noun
+from imarena.core.records import FrozenModel, JsonDict
 
 ImageSlot = Literal["source", "reference", "left", "right"]
 _PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
 
-class PromptCriterion(Noun):
+class PromptCriterion(FrozenModel):
     """One criterion: its definition, and descriptions of some values on its scale."""
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
@@ -25,7 +25,7 @@ class PromptCriterion(Noun):
     anchors: dict[str, str] = Field(default_factory=dict)
 
 
-class PromptInput(Noun):
+class PromptInput(FrozenModel):
     """What an exhibit must contain for this prompt. An upper bound of None means any number."""
 
     instruction: bool = True
@@ -35,7 +35,7 @@ class PromptInput(Noun):
     right: bool = False
 
 
-class PromptPart(Noun):
+class PromptPart(FrozenModel):
     """A part of the question: text, or all images of a slot, each with its label."""
 
     text: str = ""
@@ -51,7 +51,7 @@ class PromptPart(Noun):
         return self
 
 
-class Prompt(Noun):
+class Prompt(FrozenModel):
     """A prompt file: the question, the images to show and the form of the reply."""
 
     prompt_id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")

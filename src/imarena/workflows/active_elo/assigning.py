@@ -14,7 +14,7 @@ from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.storage import Workspace, leases, writing
 from imarena.workflows.active_elo.planning import check_confidence, choose_gates, current_belief
 from imarena.workflows.active_elo.sheets import atomic_sheet
-from imarena.workflows.boards import Arena, calibration_for, curve_of, read_arena
+from imarena.workflows.boards import VoteData, calibration_for, curve_of, read_vote_data
 
 NEEDS_SCORES = ("two-gate", "quality", "ambiguity", "per-cost")
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
@@ -91,20 +91,20 @@ def assign_battles(
         raise UserError("There are fewer raters than votes per battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
-    arena = read_arena(workspace, judge, people_alone=True)
-    if not arena.judge and request.policy in NEEDS_SCORES:
+    vote_data = read_vote_data(workspace, judge, people_alone=True)
+    if not vote_data.judge and request.policy in NEEDS_SCORES:
         raise UserError(
             f"The policy '{request.policy}' needs a judge's scores.",
             hint="Choose --policy information or random, or run: imarena judge.",
         )
-    belief = current_belief(arena, claims=request.stop_top > 0)
+    belief = current_belief(vote_data, claims=request.stop_top > 0)
     sure = routing.top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
-        return AssignReport(arena.judge, tuple(arena.notices), stopped=True, top_confidence=sure)
-    rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
-    campaign = _campaign(workspace, arena, request)
-    batch = draw_batch(workspace, arena, belief, request, rng)
-    assignments = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
+        return AssignReport(vote_data.judge, tuple(vote_data.notices), stopped=True, top_confidence=sure)
+    rng = np.random.default_rng([request.seed, len(vote_data.votes), int(vote_data.pool.asked.sum())])
+    campaign = _campaign(workspace, vote_data, request)
+    batch = draw_batch(workspace, vote_data, belief, request, rng)
+    assignments = _Maker(vote_data, request, campaign.campaign_id, rng).make(batch)
     with atomic_sheet(workspace, assignments, out):
         workspace.store.put(campaign)
         _keep_raters(workspace, request.raters)
@@ -112,8 +112,8 @@ def assign_battles(
         added = workspace.store.add(assignments)
         offered = _offer(workspace, assignments, before)
     return AssignReport(
-        arena.judge,
-        (*arena.notices, *_short(request, len(batch))),
+        vote_data.judge,
+        (*vote_data.notices, *_short(request, len(batch))),
         campaign=campaign.campaign_id,
         policy=request.policy,
         assignments=added.new,
@@ -136,16 +136,16 @@ def _short(request: AssignmentRequest, battles: int) -> tuple[Notice, ...]:
 
 def draw_batch(
     workspace: Workspace | None,
-    arena: Arena,
+    vote_data: VoteData,
     belief: routing.Belief,
     request: AssignmentRequest,
     rng: np.random.Generator,
 ) -> routing.Batch:
     """Draw battles by the policy's chain of strategies: outside the gold set, or evenly inside it for policy `gold`."""
-    if request.policy == "gold" and not arena.gold.any():
+    if request.policy == "gold" and not vote_data.gold.any():
         raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
-    items = arena.gold if request.policy == "gold" else ~arena.gold
-    pool = arena.pool if items.all() else replace(arena.pool, present=arena.pool.present & items[:, None])
+    items = vote_data.gold if request.policy == "gold" else ~vote_data.gold
+    pool = vote_data.pool if items.all() else replace(vote_data.pool, present=vote_data.pool.present & items[:, None])
     if not pool.askable.any():
         raise UserError(
             "There is no battle whose two images are here and differ.",
@@ -160,7 +160,7 @@ def draw_batch(
     if request.policy == "information":
         strategies.append(routing.ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
-        curve = curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
+        curve = curve_of(calibration_for(workspace, vote_data.judge), paper_compat=request.paper_compat)
         strategies.append(
             routing.per_cost(
                 curve,
@@ -170,12 +170,12 @@ def draw_batch(
             )
         )
     elif request.policy in ("two-gate", "quality", "ambiguity"):
-        strategies.append(routing.require_gates(_gates(arena, request)))
+        strategies.append(routing.require_gates(_gates(vote_data, request)))
     battles = -(-request.budget // request.votes_per_battle)
     return routing.sample_battles(routing.combine_strategies(strategies, pool, belief), battles, pool, rng)
 
 
-def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
+def _gates(vote_data: VoteData, request: AssignmentRequest) -> routing.Gates:
     """Return the policy's gates. A single-gate policy rejects the other gate's threshold without its own."""
     name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
     if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
@@ -183,7 +183,7 @@ def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
         raise UserError(
             f"The policy '{request.policy}' does not look at {other}.", hint=f"Give --{name}, or neither threshold."
         )
-    gates = choose_gates(arena, request.tau, request.delta, request.deferral)
+    gates = choose_gates(vote_data, request.tau, request.delta, request.deferral)
     only = {"quality": routing.Gates(gates.tau, None), "ambiguity": routing.Gates(None, gates.delta)}
     return only.get(request.policy, gates)
 
@@ -191,9 +191,11 @@ def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
 class _Maker:
     """Turns battles into assignments: sides by coin, raters in turn, repeats and gold tasks at their rates."""
 
-    def __init__(self, arena: Arena, request: AssignmentRequest, campaign: str, rng: np.random.Generator) -> None:
-        self.arena, self.request, self.campaign, self.rng = arena, request, campaign, rng
-        self.seen = set(arena.seen)
+    def __init__(
+        self, vote_data: VoteData, request: AssignmentRequest, campaign: str, rng: np.random.Generator
+    ) -> None:
+        self.vote_data, self.request, self.campaign, self.rng = vote_data, request, campaign, rng
+        self.seen = set(vote_data.seen)
         self.load = dict.fromkeys(request.raters, 0)
 
     def make(self, batch: routing.Batch) -> list[Assignment]:
@@ -229,11 +231,11 @@ class _Maker:
         return rater
 
     def _assignment(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
-        pool = self.arena.pool
-        sides = [self.arena.output_id(item, int(model)) for model in (pool.left[pair], pool.right[pair])]
+        pool = self.vote_data.pool
+        sides = [self.vote_data.output_id(item, int(model)) for model in (pool.left[pair], pool.right[pair])]
         if self.rng.random() < 0.5:
             sides.reverse()
-        item_id, turn = self.arena.unit[item]
+        item_id, turn = self.vote_data.unit[item]
         return Assignment(
             campaign_id=self.campaign,
             item_id=item_id,
@@ -251,7 +253,7 @@ class _Maker:
         return first.model_copy(update=swapped)
 
     def _gold(self, number: int) -> list[Assignment]:
-        battles = sorted(_answers(self.arena))
+        battles = sorted(_answers(self.vote_data))
         assignments = []
         for position in self.rng.permutation(len(battles))[:number]:
             item, pair = battles[position]
@@ -261,23 +263,25 @@ class _Maker:
         return assignments
 
 
-def _answers(arena: Arena) -> dict[tuple[int, int], float]:
+def _answers(vote_data: VoteData) -> dict[tuple[int, int], float]:
     """Return gold battles whose votes all agree: (item, pair) to the points of the pair's left model."""
-    votes, askable = arena.votes, arena.pool.askable
+    votes, askable = vote_data.votes, vote_data.pool.askable
     points_by_battle: dict[tuple[int, int], set[float]] = {}
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
-        if arena.gold[item] and askable[item, pair]:
+        if vote_data.gold[item] and askable[item, pair]:
             points_by_battle.setdefault((item, pair), set()).add(points)
     return {battle: next(iter(points)) for battle, points in points_by_battle.items() if points in ({0.0}, {1.0})}
 
 
-def _known_answers(arena: Arena) -> list[JsonValue]:
+def _known_answers(vote_data: VoteData) -> list[JsonValue]:
     """Return the known answers in the form that the web application reads."""
     answers: list[JsonValue] = []
-    for (item, pair), points in sorted(_answers(arena).items())[:200]:
-        left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
+    for (item, pair), points in sorted(_answers(vote_data).items())[:200]:
+        left, right = (
+            vote_data.output_id(item, int(side[pair])) for side in (vote_data.pool.left, vote_data.pool.right)
+        )
         task = routing.KnownTask(
-            item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
+            item_id=vote_data.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )
         answers.append(task.model_dump(mode="json"))
     return answers
@@ -304,7 +308,7 @@ def _offer(workspace: Workspace, assignments: list[Assignment], before: int) -> 
     return len(free)
 
 
-def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) -> Campaign:
+def _campaign(workspace: Workspace, vote_data: VoteData, request: AssignmentRequest) -> Campaign:
     identity = content_id("campaign", request.name)
     campaign = workspace.store.get(Campaign, identity)
     if campaign is not None and not campaign.open:
@@ -313,10 +317,10 @@ def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) ->
             hint="Name another with --campaign, or open it again on its page.",
         )
     if campaign is not None:
-        return _with_answers(campaign, _known_answers(arena))
+        return _with_answers(campaign, _known_answers(vote_data))
     settings: JsonDict = {
-        "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
-        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known_answers(arena),
+        "judge": vote_data.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
+        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known_answers(vote_data),
     }  # fmt: skip
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
 

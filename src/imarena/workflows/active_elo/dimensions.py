@@ -12,7 +12,7 @@ from imarena.core import FloatArray
 from imarena.judges import DIMENSIONS, WEIGHTS, combine_dimensions
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judgments
-from imarena.workflows.boards import Arena, fetch_rows
+from imarena.workflows.boards import VoteData, fetch_rows
 
 WEIGHTINGS = {
     "default": WEIGHTS,
@@ -22,18 +22,18 @@ WEIGHTINGS = {
 """Semantic, editing, prompt, perceptual weights: the three settings of CV-Arena table 10."""
 
 
-def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray]:
+def dimension_scores(workspace: Workspace, vote_data: VoteData) -> dict[str, FloatArray]:
     """Return (N, m) scores on every dimension that the judge gives, NaN for none.
 
     The newest judgment counts; for a repeated question, the mean.
     """
-    where = {bytes(name).decode(): cell for cell, name in np.ndenumerate(arena.output) if name}
+    where = {bytes(name).decode(): cell for cell, name in np.ndenumerate(vote_data.output) if name}
     with reading(workspace.store.engine) as connection:
         rows = fetch_rows(
             connection,
             select(judgments.c.left_id, judgments.c.repeat, judgments.c.body)
             .where(
-                judgments.c.judge == arena.judge, judgments.c.dimension == "overall", judgments.c.status == "ok",
+                judgments.c.judge == vote_data.judge, judgments.c.dimension == "overall", judgments.c.status == "ok",
                 judgments.c.right_id.is_(None),
             )
             .order_by(judgments.c.seq),
@@ -47,8 +47,8 @@ def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray
     counts: dict[str, FloatArray] = {}
     for (cell, _), scores in answers.items():
         for name, value in scores.items():
-            sums.setdefault(name, np.zeros(arena.output.shape))[cell] += value
-            counts.setdefault(name, np.zeros(arena.output.shape))[cell] += 1
+            sums.setdefault(name, np.zeros(vote_data.output.shape))[cell] += value
+            counts.setdefault(name, np.zeros(vote_data.output.shape))[cell] += 1
     return {
         name: np.divide(total, counts[name], out=np.full(total.shape, np.nan), where=counts[name] > 0)
         for name, total in sums.items()
@@ -74,11 +74,11 @@ class DimensionMeans:
         return {"model": self.model, "n": self.n, **self.means}
 
 
-def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> tuple[DimensionMeans, ...]:
+def means_by_model(tables: dict[str, FloatArray], vote_data: VoteData, best: list[str]) -> tuple[DimensionMeans, ...]:
     """Return the means on every dimension for the best models; an output may lack a dimension that it does not need."""
     rows = []
     for model in best:
-        columns = {name: table[:, arena.pool.models.index(model)] for name, table in tables.items()}
+        columns = {name: table[:, vote_data.pool.models.index(model)] for name, table in tables.items()}
         finite = {name: column[np.isfinite(column)] for name, column in columns.items()}
         scored = np.any([np.isfinite(column) for column in columns.values()], axis=0)
         means = {name: float(values.mean()) if values.size else None for name, values in finite.items()}

@@ -11,20 +11,28 @@ from imarena.core import UserError, first_line
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.boards import ALL, SETTINGS, UNIT_LABELS, Arena, arena_of_items, dimension_votes, setting_board
+from imarena.workflows.boards import (
+    ALL,
+    SETTINGS,
+    UNIT_LABELS,
+    VoteData,
+    dimension_votes,
+    setting_board,
+    vote_data_of_items,
+)
 
 RankingByName = dict[str, Ranking]
 
 
 def side_by_side(
-    workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: str = ALL
+    workspace: Workspace, vote_data: VoteData, rewards: dict[str, VoteData], options: Options, group: str = ALL
 ) -> tuple[RankingByName, dict[str, str]]:
     """Return a board per setting, one for each reward model alone, and why a setting has no board."""
     boards: RankingByName = {}
     missing: dict[str, str] = {}
     for name in SETTINGS:
         try:
-            boards[name] = setting_board(workspace, arena, name, options, group=group)
+            boards[name] = setting_board(workspace, vote_data, name, options, group=group)
         except UserError as error:
             missing[name] = first_line(error)
     for reward, other in rewards.items():
@@ -51,42 +59,44 @@ class GroupBoards:
 
 
 def group_boards(
-    workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options
+    workspace: Workspace, vote_data: VoteData, rewards: dict[str, VoteData], options: Options
 ) -> dict[str, dict[str, GroupBoards]]:
     """Return the settings' boards by label and value, without labels that have fewer than two values."""
     groups: dict[str, dict[str, GroupBoards]] = {}
     for label in UNIT_LABELS:
-        names = np.unique(arena.labels[label])
+        names = np.unique(vote_data.labels[label])
         if names.size < 2:
             continue
-        groups[label] = {str(name): _group(workspace, arena, rewards, options, (label, str(name))) for name in names}
+        groups[label] = {
+            str(name): _group(workspace, vote_data, rewards, options, (label, str(name))) for name in names
+        }
     return groups
 
 
 def _group(
-    workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: tuple[str, str]
+    workspace: Workspace, vote_data: VoteData, rewards: dict[str, VoteData], options: Options, group: tuple[str, str]
 ) -> GroupBoards:
-    def of(full: Arena) -> Arena:
-        return arena_of_items(full, full.labels[group[0]] == group[1])
+    def of(full: VoteData) -> VoteData:
+        return vote_data_of_items(full, full.labels[group[0]] == group[1])
 
-    part = of(arena)
+    part = of(vote_data)
     alone = {name: of(other) for name, other in rewards.items()}
     boards, missing = side_by_side(workspace, part, alone, options, group[1] if group[0] == "family" else ALL)
     return GroupBoards(part.pool.n_items, len(part.votes), boards, missing)
 
 
 def dimension_boards(
-    workspace: Workspace, arena: Arena, tables: dict[str, NDArray[np.float64]], options: Options
+    workspace: Workspace, vote_data: VoteData, tables: dict[str, NDArray[np.float64]], options: Options
 ) -> dict[str, GroupBoards]:
     """Return, for each dimension that the judge scores, the judge's board, and people's if they voted on it."""
     groups = {}
     for name, scores in tables.items():
-        votes = dimension_votes(workspace, arena, name)
-        other = replace(arena, pool=replace(arena.pool, scores=scores), votes=votes)
+        votes = dimension_votes(workspace, vote_data, name)
+        other = replace(vote_data, pool=replace(vote_data.pool, scores=scores), votes=votes)
         settings = ("corrected", "human", "judge") if len(votes) else ("judge",)
         boards = {setting: setting_board(workspace, other, setting, options) for setting in settings}
         missing = {} if len(votes) else {"corrected, human": "nobody voted on this dimension alone"}
-        groups[name] = GroupBoards(arena.pool.n_items, len(votes), boards, missing)
+        groups[name] = GroupBoards(vote_data.pool.n_items, len(votes), boards, missing)
     return groups
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from imarena.core.records import Ranking
 from imarena.ranking import compare_ratings
 from imarena.stats import Z95, holm, paired_bootstrap
-from imarena.workflows.boards import Arena
+from imarena.workflows.boards import VoteData
 
 TOP = 5
 
@@ -48,14 +48,14 @@ class MetricAgreement:
         }  # fmt: skip
 
 
-def compare_metrics(arenas: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
+def compare_metrics(sources: dict[str, VoteData], board: Ranking) -> tuple[MetricAgreement, ...]:
     """Compare every other judge or metric that scored two models of the board.
 
     Models of groups that never met are not compared: correlations are means over the groups, by number of models.
     """
     ratings = {standing.model: standing.rating for standing in board.models}
     metrics = []
-    for name, other in arenas.items():
+    for name, other in sources.items():
         with np.errstate(invalid="ignore"):
             scored = np.isfinite(other.pool.scores)
             counts = scored.sum(axis=0)
@@ -83,14 +83,14 @@ def _mean(values: list[tuple[float | None, int]]) -> float | None:
     return sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs) if pairs else None
 
 
-def _paired_tests(arena: Arena, best: list[list[str]]) -> tuple[PairedTest, ...]:
+def _paired_tests(vote_data: VoteData, best: list[list[str]]) -> tuple[PairedTest, ...]:
     """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction.
 
     `best`: the models to compare with one another, by group.
     """
     tests: list[PairedTest] = []
     for models in (pair for group in best for pair in combinations(group, 2)):
-        left, right = (arena.pool.scores[:, arena.pool.models.index(name)] for name in models)
+        left, right = (vote_data.pool.scores[:, vote_data.pool.models.index(name)] for name in models)
         mask = np.isfinite(left) & np.isfinite(right)
         figure = paired_bootstrap(left[mask], right[mask], rounds=2000)
         if figure.value is None or figure.low is None or figure.high is None:

@@ -16,13 +16,13 @@ from imarena.storage import Workspace
 from imarena.workflows.boards import (
     ALL,
     GOLD,
-    Arena,
     CalibrationOptions,
     GapTables,
+    VoteData,
     calibration_record,
     gap_tables,
     gold_set,
-    read_arena,
+    read_vote_data,
     store_newest,
 )
 
@@ -62,16 +62,16 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
     return FrozenGold(len(gold_ids), new=True)
 
 
-def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
+def calibration_pairs(vote_data: VoteData) -> tuple[Any, Any, Any]:
     """Score gap (k,), agreement (k,) and family of every decided vote on a pair that the judge scored differently.
 
     Votes on gold items and controls are left out. Ties and both_bad have no winner, equal scores no preference.
     """
-    votes = arena.work
-    gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
+    votes = vote_data.work
+    gap = np.round(vote_data.pool.gap[votes.item, votes.pair], 9)
     usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
     agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
-    return np.abs(gap[usable]), agrees, arena.families[votes.item[usable]]
+    return np.abs(gap[usable]), agrees, vote_data.families[votes.item[usable]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class JudgeCalibration:
 def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOptions | None = None) -> JudgeCalibration:
     """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
     fit = fit or CalibrationOptions()
-    arena = read_arena(workspace, judge, ratings=True)
-    scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
-    gap, agrees, families = calibration_pairs(arena)
+    vote_data = read_vote_data(workspace, judge, ratings=True)
+    scores = range_of(vote_data.judge, vote_data.pool.scores, fit.score_range)
+    gap, agrees, families = calibration_pairs(vote_data)
     by_family = {family: families == family for family in np.unique(families).tolist()}
     groups: dict[str, Any] = {ALL: np.ones(gap.size, bool), **by_family}
     stored, skipped = [], {}
@@ -114,14 +114,14 @@ def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOpt
             skipped[name] = int(rows.sum())
             continue
         curve = routing.fit_curve(
-            gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{arena.judge}'",
+            gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{vote_data.judge}'",
             ridge=fit.ridge,
         )  # fmt: skip
-        record = calibration_record(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
+        record = calibration_record(vote_data.judge, name, curve, gap[rows], agrees[rows], vote_data.versions, fit)
         stored.append(store_newest(workspace, record))
     tables = gap_tables(gap, agrees, scores.range, fit.gap_edges)
     return JudgeCalibration(
-        arena.judge, fit.method, scores, int(gap.size), tuple(stored), skipped, tables, tuple(arena.notices)
+        vote_data.judge, fit.method, scores, int(gap.size), tuple(stored), skipped, tables, tuple(vote_data.notices)
     )
 
 
@@ -131,31 +131,31 @@ BOARDS = 4000
 """Number of boards drawn to estimate the confidence in an order."""
 
 
-def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
+def current_belief(vote_data: VoteData, *, claims: bool) -> routing.Belief:
     """Return the belief from votes outside the gold set and the scores corrected by them. `claims`: draw boards."""
-    votes = arena.work
-    standard = routing.standardise(arena.pool.scores)
-    left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
+    votes = vote_data.work
+    standard = routing.standardise(vote_data.pool.scores)
+    left, right = vote_data.pool.left[votes.pair], vote_data.pool.right[votes.pair]
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
     ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
     fit = fit_corrected(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
-    decisive = routing.chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
+    decisive = routing.chance_of_decision(vote_data.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(fit.slopes[0, 0]), float(fit.dispersion[0])
     boards = draw_boards(ballot, fit, BOARDS) if claims else None
     return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, boards)
 
 
 def choose_gates(
-    arena: Arena, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
+    vote_data: VoteData, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
 ) -> routing.Gates:
     """Return the given gates, or thresholds for a deferral rate."""
     if tau is not None or delta is not None:
         return routing.Gates(tau, delta)
-    inside = ~arena.gold
+    inside = ~vote_data.gold
     return routing.gates_for(
-        arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral
+        vote_data.pool.lower[inside].ravel(), np.abs(vote_data.pool.gap[inside]).ravel(), deferral=deferral
     )
 
 
@@ -169,14 +169,19 @@ class FamilyDeferral:
     rate: float | None
 
 
-def deferral_by_family(arena: Arena, gates: routing.Gates) -> list[FamilyDeferral]:
+def deferral_by_family(vote_data: VoteData, gates: routing.Gates) -> list[FamilyDeferral]:
     """Return the share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7).
 
     Only pairs whose outputs both have a score are counted.
     """
-    pairs = arena.pool.open & ~arena.gold[:, None] & np.isfinite(arena.pool.lower) & np.isfinite(arena.pool.gap)
-    through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
-    families = arena.families
+    pairs = (
+        vote_data.pool.open
+        & ~vote_data.gold[:, None]
+        & np.isfinite(vote_data.pool.lower)
+        & np.isfinite(vote_data.pool.gap)
+    )
+    through = gates.passes(vote_data.pool.lower, np.abs(vote_data.pool.gap)) & pairs
+    families = vote_data.families
     lines = [_deferral("all", through, pairs)]
     return lines + [
         _deferral(name, through[families == name], pairs[families == name]) for name in np.unique(families).tolist()
@@ -271,9 +276,9 @@ def check_confidence(confidence: float) -> None:
         )
 
 
-def _own_gap(arena: Arena) -> float:
+def _own_gap(vote_data: VoteData) -> float:
     """Return the root mean square of item-specific score gaps (less the models' mean gaps), on the common scale."""
-    standard = routing.standardise(arena.pool.scores)
+    standard = routing.standardise(vote_data.pool.scores)
     own = standard.filled - standard.means
     m = own.shape[1]
     return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
@@ -284,32 +289,32 @@ def plan_votes(
 ) -> VotePlan:
     """Plan votes, votes per rater and cost to reach an interval width; check whether the top is already known."""
     check_confidence(wish.confidence)
-    arena = read_arena(workspace, judge, people_alone=True)
-    belief = current_belief(arena, claims=True)
+    vote_data = read_vote_data(workspace, judge, people_alone=True)
+    belief = current_belief(vote_data, claims=True)
     expected = routing.forecast(
-        belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
+        belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(vote_data)
     )
     everything = routing.Gates(None, None)  # people alone: gates have no scores to check
-    limits = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
-    top = min(wish.top, arena.pool.n_models)
+    limits = gates or (choose_gates(vote_data, None, None, deferral) if vote_data.judge else everything)
+    top = min(wish.top, vote_data.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
-    need = _votes_needed(arena, belief, expected, wish)
+    need = _votes_needed(vote_data, belief, expected, wish)
     return VotePlan(
-        judge=arena.judge,
-        notices=(*arena.notices, *_plan_notices(need, wish)),
-        items=arena.pool.n_items,
-        models=arena.pool.n_models,
-        votes_so_far=len(arena.work),
-        controls_so_far=len(arena.votes) - len(arena.work),
+        judge=vote_data.judge,
+        notices=(*vote_data.notices, *_plan_notices(need, wish)),
+        items=vote_data.pool.n_items,
+        models=vote_data.pool.n_models,
+        votes_so_far=len(vote_data.work),
+        controls_so_far=len(vote_data.votes) - len(vote_data.work),
         wanted=need,
         target=wish.target,
-        top=tuple(arena.pool.models[index] for index in order[:top]),
+        top=tuple(vote_data.pool.models[index] for index in order[:top]),
         top_confidence=sure,
         stop=sure >= wish.confidence,
         tau=limits.tau,
         delta=limits.delta,
-        deferral=tuple(deferral_by_family(arena, limits)),
+        deferral=tuple(deferral_by_family(vote_data, limits)),
     )
 
 
@@ -318,22 +323,24 @@ def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
     return high <= WIDEST_RANGE * max(low, 1)
 
 
-def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
+def _votes_needed(
+    vote_data: VoteData, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget
+) -> VotesNeeded:
     """Return the votes needed overall and per model, and the votes available here."""
     need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
     lines = [
         ModelForecast(
-            model=arena.pool.models[index],
+            model=vote_data.pool.models[index],
             rating=float(ratings[index]),
             half_width_now=float(expected.now[index]),
             votes_needed=expected.needed(wish.target, np.array([index])).votes,
         )
         for index in np.argsort(-belief.theta).tolist()
     ]
-    battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
-    left = max(battles * wish.raters - len(arena.work), 0)
+    battles = int((vote_data.pool.askable & ~vote_data.gold[:, None]).sum())
+    left = max(battles * wish.raters - len(vote_data.work), 0)
     widest = lines[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in lines]))]
     return VotesNeeded(
         votes_needed=need.votes,
@@ -352,7 +359,7 @@ def _votes_needed(arena: Arena, belief: routing.Belief, expected: routing.Foreca
 
 
 def _plan_notices(estimate: VotesNeeded, wish: PlanTarget) -> list[Notice]:
-    """Return the obstacles to the goal in this arena."""
+    """Return the obstacles to the goal in this workspace."""
     notices = []
     need, widest = estimate.votes_needed, estimate.widest
     runner_up = max(

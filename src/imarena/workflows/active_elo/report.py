@@ -43,7 +43,14 @@ from imarena.workflows.active_elo.trials import (
     try_thresholds,
     try_weights,
 )
-from imarena.workflows.boards import Arena, ReportedCalibration, calibrations_of, read_arena, setting_board, with_range
+from imarena.workflows.boards import (
+    ReportedCalibration,
+    VoteData,
+    calibrations_of,
+    read_vote_data,
+    setting_board,
+    with_range,
+)
 from imarena.workflows.views import WHOLE
 
 
@@ -132,49 +139,49 @@ def active_report(
 ) -> ActiveReport:
     """Build all tables that have data; missing ones are named with the reason. `trial` None: no trials."""
     steps = ReportProgress(progress)
-    arena = read_arena(workspace, judge)
+    vote_data = read_vote_data(workspace, judge)
     base_options = options or Options(matrices=False)
-    scores = range_of(arena.judge, arena.pool.scores, base_options.active.score_range)
-    full_options = with_range(base_options, arena)
-    other_arenas = _other_arenas(workspace, arena.judge)
-    unknown = [name for name in rewards if name not in other_arenas]
+    scores = range_of(vote_data.judge, vote_data.pool.scores, base_options.active.score_range)
+    full_options = with_range(base_options, vote_data)
+    others = _other_judges(workspace, vote_data.judge)
+    unknown = [name for name in rewards if name not in others]
     if unknown:
-        raise unknown_name("No scores of a judge", unknown[0], other_arenas)
-    alone = {name: other_arenas[name] for name in rewards}
+        raise unknown_name("No scores of a judge", unknown[0], others)
+    alone = {name: others[name] for name in rewards}
     steps.next("boards side by side")
-    boards, missing = side_by_side(workspace, arena, alone, full_options)
+    boards, missing = side_by_side(workspace, vote_data, alone, full_options)
     main = boards.get("corrected") or boards.get("judge")
     if main is None:
         reason = missing.get("judge") or missing.get("corrected") or "too few scores"
         raise UserError(
-            f"There is no board of '{arena.judge}': {reason}",
+            f"There is no board of '{vote_data.judge}': {reason}",
             hint="Score outputs of two editors or more: `imarena judge`.",
         )
-    used = gates or choose_gates(arena, None, None)
-    tables = dimension_scores(workspace, arena)
+    used = gates or choose_gates(vote_data, None, None)
+    tables = dimension_scores(workspace, vote_data)
     if not tables:
-        missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
+        missing["dimensions"] = f"'{vote_data.judge}' gives no scores by dimension"
     steps.next("boards by group")
-    by_group = group_boards(workspace, arena, alone, full_options) if groups else {}
-    by_dimension = dimension_boards(workspace, arena, tables, full_options) if groups else {}
-    metrics = compare_metrics({**other_arenas, **_measures(workspace, arena.judge)}, main)
+    by_group = group_boards(workspace, vote_data, alone, full_options) if groups else {}
+    by_dimension = dimension_boards(workspace, vote_data, tables, full_options) if groups else {}
+    metrics = compare_metrics({**others, **_measures(workspace, vote_data.judge)}, main)
     if not metrics:
         missing["metrics"] = "no other judge or metric scored these outputs"
-    trials = _trials(workspace, arena, other_arenas, tables, full_options, trial, gates, missing, steps)
+    trials = _trials(workspace, vote_data, others, tables, full_options, trial, gates, missing, steps)
     steps.next("done")
     best = [model for group in main.groups for model in group[:TOP]]
     return ActiveReport(
-        judge=arena.judge,
+        judge=vote_data.judge,
         score_range=scores,
-        votes=len(arena.votes),
-        notices=(*arena.notices, *(notice for board in boards.values() for notice in board.notices)),
+        votes=len(vote_data.votes),
+        notices=(*vote_data.notices, *(notice for board in boards.values() for notice in board.notices)),
         gates=used,
-        deferral=tuple(deferral_by_family(arena, used)),
-        calibration=calibrations_of(workspace, arena.judge, scores.range),
+        deferral=tuple(deferral_by_family(vote_data, used)),
+        calibration=calibrations_of(workspace, vote_data.judge, scores.range),
         boards=boards,
         groups=by_group,
         dimension_boards=by_dimension,
-        dimension_means=means_by_model(tables, arena, best) if tables else (),
+        dimension_means=means_by_model(tables, vote_data, best) if tables else (),
         metrics=metrics,
         trials=trials,
         missing=missing,
@@ -182,24 +189,24 @@ def active_report(
 
 
 def _trials(
-    workspace: Workspace, arena: Arena, arenas: dict[str, Arena], dimensions: dict[str, Any], options: Options,
-    trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
+    workspace: Workspace, vote_data: VoteData, others: dict[str, VoteData], dimensions: dict[str, Any],
+    options: Options, trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
 ) -> VoteTrials:  # fmt: skip
     """Try policies, thresholds, weights and judges on the votes so far; return each, or the reason why not."""
     table = cv_dimensions(dimensions)
     tables = {} if table is None else {name: weighted_scores(table, weights) for name, weights in WEIGHTINGS.items()}
     if table is None:
-        missing["weights"] = f"'{arena.judge}' does not give the four dimensions of CV-Judge"
+        missing["weights"] = f"'{vote_data.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
         return VoteTrials()
     used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
     tries: dict[str, Callable[[], TrialResult]] = {
-        "policies": lambda: try_policies(arena, used),
-        "thresholds": lambda: try_thresholds(arena, used),
-        "judges": lambda: try_judges({arena.judge: arena, **arenas}, used),
+        "policies": lambda: try_policies(vote_data, used),
+        "thresholds": lambda: try_thresholds(vote_data, used),
+        "judges": lambda: try_judges({vote_data.judge: vote_data, **others}, used),
     }
     if table is not None:
-        tries["weights"] = lambda: try_weights(arena, tables, used)
+        tries["weights"] = lambda: try_weights(vote_data, tables, used)
     results: dict[str, TrialResult] = {}
     for name, work in tries.items():
         steps.next(f"{name} tried on the votes so far")
@@ -210,17 +217,19 @@ def _trials(
             continue
         missing |= {f"{name}, {world}": why for world, why in (results[name].left_out or {}).items()}
     if "weights" in results:
-        boards = _weight_boards(workspace, arena, tables, options)
+        boards = _weight_boards(workspace, vote_data, tables, options)
         results["weights"] = replace(results["weights"], boards=boards)
     return VoteTrials(**results)
 
 
 def _weight_boards(
-    workspace: Workspace, arena: Arena, tables: dict[str, Any], options: Options
+    workspace: Workspace, vote_data: VoteData, tables: dict[str, Any], options: Options
 ) -> tuple[WeightBoard, ...]:
     """Return the board on all votes under each weighting, and its correlation with the default weights' board."""
     boards = {
-        name: setting_board(workspace, replace(arena, pool=replace(arena.pool, scores=scores)), "corrected", options)
+        name: setting_board(
+            workspace, replace(vote_data, pool=replace(vote_data.pool, scores=scores)), "corrected", options
+        )
         for name, scores in tables.items()
     }
     ratings = {name: {s.model: s.rating for s in board.models} for name, board in boards.items()}
@@ -235,24 +244,24 @@ def _weight_boards(
     )
 
 
-def _other_arenas(workspace: Workspace, judge: str) -> dict[str, Arena]:
+def _other_judges(workspace: Workspace, judge: str) -> dict[str, VoteData]:
     """Return other judges with scores of single outputs on the overall dimension."""
     names = (name for name, dimension in _scorers(workspace) if dimension == WHOLE and name != judge)
-    return {name: arena for name in names if (arena := _read(workspace, name, WHOLE)) is not None}
+    return {name: vote_data for name in names if (vote_data := _read(workspace, name, WHOLE)) is not None}
 
 
-def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
+def _measures(workspace: Workspace, judge: str) -> dict[str, VoteData]:
     """Return scores on one dimension, such as those of `clip-i`."""
     pairs = [(name, dimension) for name, dimension in _scorers(workspace) if dimension != WHOLE and name != judge]
     several = Counter(name for name, _ in pairs)
-    arenas = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
-    return {name: arena for name, arena in arenas.items() if arena is not None}
+    found = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
+    return {name: vote_data for name, vote_data in found.items() if vote_data is not None}
 
 
-def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
-    """Return a judge's arena; None if it scored no single-turn output."""
+def _read(workspace: Workspace, judge: str, dimension: str) -> VoteData | None:
+    """Return a judge's vote data; None if it scored no single-turn output."""
     try:
-        return read_arena(workspace, judge, scored_on=dimension)
+        return read_vote_data(workspace, judge, scored_on=dimension)
     except UserError:
         return None
 

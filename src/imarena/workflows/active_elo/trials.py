@@ -19,7 +19,7 @@ from imarena.stats import ScoreRange
 from imarena.workflows.active_elo.simulation import compare
 from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, shifted_gates
 from imarena.workflows.active_elo.simulation.worlds import World
-from imarena.workflows.boards import Arena
+from imarena.workflows.boards import VoteData
 
 ABLATION = (*compare.POLICIES, "two-gate, constant q", "two-gate, online", "two-gate, online without rho")
 THRESHOLDS = tuple(compare.SENSITIVITY)
@@ -41,16 +41,16 @@ class Trial:
 
 
 def world_of_votes(
-    arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None
+    vote_data: VoteData, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None
 ) -> World:
     """Return the votes outside the gold set as a world of items with votes; `scores` (N, m) replaces the judge's."""
-    votes = arena.work
+    votes = vote_data.work
     if not len(votes):
         raise UserError(
             "There are no votes to try policies on.", hint="Collect some: imarena route assign, then ingest."
         )
     rows, item = np.unique(votes.item, return_inverse=True)
-    pairs = arena.pool.left.size
+    pairs = vote_data.pool.left.size
     battle = item * pairs + votes.pair
     order = np.argsort(battle, kind="stable")
     layer = np.arange(battle.size) - np.searchsorted(battle[order], battle[order])
@@ -58,11 +58,11 @@ def world_of_votes(
     table[layer, battle[order]] = votes.points[order]
     voted = np.isfinite(table)
     mean = np.where(voted, table - 0.5, 0.0).sum(axis=0) / np.maximum(voted.sum(axis=0), 1)
-    used = arena.pool.scores if scores is None else scores
+    used = vote_data.pool.scores if scores is None else scores
     shape = (rows.size, pairs)
     return World(
-        arena.pool.models, used[rows], table.reshape(-1, *shape), np.sign(np.round(mean, 9)).reshape(shape),
-        arena.pool.task[rows], score_range=range_of(arena.judge, used, score_range).range,
+        vote_data.pool.models, used[rows], table.reshape(-1, *shape), np.sign(np.round(mean, 9)).reshape(shape),
+        vote_data.pool.task[rows], score_range=range_of(vote_data.judge, used, score_range).range,
     )  # fmt: skip
 
 
@@ -104,24 +104,24 @@ class TrialResult:
         return document
 
 
-def try_policies(arena: Arena, trial: Trial) -> TrialResult:
+def try_policies(vote_data: VoteData, trial: Trial) -> TrialResult:
     """Try table 2 on the existing votes: routing, constant against gap-dependent q, rho on and off."""
-    return _compare(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
+    return _compare(world_of_votes(vote_data, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
-def try_thresholds(arena: Arena, trial: Trial) -> TrialResult:
+def try_thresholds(vote_data: VoteData, trial: Trial) -> TrialResult:
     """Try table 9: both thresholds unchanged, loosened and tightened by a twentieth of the judge's range."""
-    return _compare(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
+    return _compare(world_of_votes(vote_data, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
-def try_judges(arenas: Mapping[str, Arena], trial: Trial) -> TrialResult:
+def try_judges(sources: Mapping[str, VoteData], trial: Trial) -> TrialResult:
     """Try appendix I: the same campaign with each judge. Every judge has its own thresholds."""
-    return _each({name: world_of_votes(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
+    return _each({name: world_of_votes(vote_data) for name, vote_data in sources.items()}, replace(trial, gates=None))
 
 
-def try_weights(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> TrialResult:
+def try_weights(vote_data: VoteData, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> TrialResult:
     """Try table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
-    worlds = {name: world_of_votes(arena, scores, trial.score_range) for name, scores in tables.items()}
+    worlds = {name: world_of_votes(vote_data, scores, trial.score_range) for name, scores in tables.items()}
     return _each(worlds, trial)
 
 

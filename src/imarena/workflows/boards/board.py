@@ -12,7 +12,7 @@ from imarena.core import UserError, canonical_json, sha256_hex, suggestion
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
-from imarena.storage import Form, Workspace
+from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import build_column, row_slices
 from imarena.workflows import views
 from imarena.workflows.boards import default_source, findings
@@ -93,10 +93,10 @@ class Boards:
             voted.excluded.update(self._other_dimensions(query) if views.WHOLE in voted.dimension.used() else {})
             parts.append(voted)
         if choice.source in ("judge", "all"):
-            forms = self.forms(query, choice)
+            variants = self.variants(query, choice)
             kinds: tuple[views.BattleKind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
-            judged = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
-            judged.excluded.update(self.view.uncounted(self.view.forms.chosen(choice.judges, query.dimension)))
+            judged = views.judge_battles(self.view, variants, once=query.kind is None, window=query.window, kinds=kinds)
+            judged.excluded.update(self.view.uncounted(self.view.variants.chosen(choice.judges, query.dimension)))
             parts.append(views.battles_between_named(judged, self.view.entries, query.editors))
         return views.joined_battles(parts)
 
@@ -109,9 +109,9 @@ class Boards:
         ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in dimensions if name != views.WHOLE)
 
-    def forms(self, query: BoardQuery, choice: default_source.ChosenSource) -> list[Form]:
-        """Return the counting forms of the chosen judges."""
-        return self.view.forms.counting(choice.judges, query.dimension) if choice.judges else []
+    def variants(self, query: BoardQuery, choice: default_source.ChosenSource) -> list[JudgeVariant]:
+        """Return the counting variants of the chosen judges."""
+        return self.view.variants.counting(choice.judges, query.dimension) if choice.judges else []
 
     def _select_dimension(
         self, battles: views.BattleColumns, query: BoardQuery, choice: default_source.ChosenSource
@@ -209,26 +209,26 @@ class Boards:
         """Return boards that weigh people against one judge's scores, as `route rerank` does; none without scores."""
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
-        scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
+        scored = {variant.judge for variant in self.view.variants.counting(pairwise=False)}
         judge = default_source.judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
-        from imarena.workflows.boards.weighted.arena import read_arena, with_label
         from imarena.workflows.boards.weighted.boards import arena_boards
+        from imarena.workflows.boards.weighted.vote_data import read_vote_data, with_label
 
         workspace = self.view.workspace
-        arena = read_arena(workspace, judge, dimension=query.dimension or views.WHOLE, ratings=True)
+        vote_data = read_vote_data(workspace, judge, dimension=query.dimension or views.WHOLE, ratings=True)
         method = query.options.method
-        if query.by is not None and query.by not in arena.labels:
-            arena = with_label(arena, self.view, query.by)
-        rankings = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        choice = default_source.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
+        if query.by is not None and query.by not in vote_data.labels:
+            vote_data = with_label(vote_data, self.view, query.by)
+        rankings = arena_boards(workspace, vote_data, method, query.options, by=query.by, weigh=query.weigh_routing)
+        choice = default_source.ChosenSource("all", (vote_data.judge,), asked=query.judge is not None)
         return [Board(ranking, views.joined_battles([]), choice) for ranking in rankings]
 
     def _signature_data(self, query: BoardQuery, choice: default_source.ChosenSource) -> dict[str, str]:
         """Return what a signature records about the source of the verdicts."""
-        data = {"source": describe_source(choice), **default_source.judge_data(self.forms(query, choice))}
+        data = {"source": describe_source(choice), **default_source.judge_data(self.variants(query, choice))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else views.WHOLE)
         if choice.source in ("human", "all"):
             data["overall"] = views.read_ratings(self.view, query.window).rule

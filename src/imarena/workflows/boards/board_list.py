@@ -46,7 +46,7 @@ def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
     rated = read_ratings(view).criterion.used()
     for dimension in sorted(dimensions.union(rated), key=lambda name: (name != WHOLE, name)):
         yield _title("people", dimension), BoardQuery(source="human", dimension=dimension)
-    judged = {(form.judge, form.dimension) for form in view.forms.counting()}
+    judged = {(variant.judge, variant.dimension) for variant in view.variants.counting()}
     for judge, dimension in sorted(judged, key=lambda pair: (pair[1] != WHOLE, *pair)):
         for kind, word in _KINDS:
             query = BoardQuery(source="judge", judge=judge, dimension=dimension, kind=kind)

@@ -8,7 +8,7 @@ import numpy as np
 
 from imarena.core import IntArray, UserError
 from imarena.ranking import islands_of
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.tables import row_slices
 from imarena.workflows import views
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
@@ -51,38 +51,38 @@ class AvailableSources:
 
     @cached_property
     def judges(self) -> Mapping[str, tuple[int, int]]:
-        """Number of ok verdicts per judge, by counting forms: on pairs, on single outputs."""
-        forms = {form.form_id: form for form in self.view.forms.counting()}
+        """Number of ok verdicts per judge, by counting variants: on pairs, on single outputs."""
+        variants = {variant.form_id: variant for variant in self.view.variants.counting()}
         counts: dict[str, tuple[int, int]] = {}
         for identity, number in self.view.verdicts.items():
             if number:
-                pairs, singles = counts.get(forms[identity].judge, (0, 0))
-                pairwise = forms[identity].pairwise
-                counts[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
+                pairs, singles = counts.get(variants[identity].judge, (0, 0))
+                pairwise = variants[identity].pairwise
+                counts[variants[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
         return dict(sorted(counts.items()))
 
     def widest(self, dimension: str | None) -> str | None:
         """Return the judge with verdicts on the most outputs, on this dimension (None: overall if any, else all)."""
-        forms = self.view.forms.counting(dimension=dimension)
+        variants = self.view.variants.counting(dimension=dimension)
         if dimension is None:
-            forms = [form for form in forms if form.dimension == views.WHOLE] or forms
-        names = sorted({form.judge for form in forms} & self.judges.keys())
+            variants = [variant for variant in variants if variant.dimension == views.WHOLE] or variants
+        names = sorted({variant.judge for variant in variants} & self.judges.keys())
         if len(names) < 2:
             return names[0] if names else None
         judged: dict[str, set[int]] = {name: set() for name in names}
-        for form in forms:
-            if form.judge in judged:
-                judgments = self.view.judgments([form])
-                judged[form.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
-                judged[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
+        for variant in variants:
+            if variant.judge in judged:
+                judgments = self.view.judgments([variant])
+                judged[variant.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
+                judged[variant.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
         return max(names, key=lambda name: (len(judged[name]), sum(self.judges[name]), name != "builtin"))
 
     def battles_of(self, judge: str, query: BoardQuery) -> views.BattleColumns:
         """Return a judge's battles between named editors, on the query's dimension."""
-        forms = self.view.forms.counting((judge,), query.dimension)
+        variants = self.view.variants.counting((judge,), query.dimension)
         if query.dimension is None:
-            forms = [form for form in forms if form.dimension == views.WHOLE] or forms
-        battles = views.judge_battles(self.view, forms, once=True, window=self.window)
+            variants = [variant for variant in variants if variant.dimension == views.WHOLE] or variants
+        battles = views.judge_battles(self.view, variants, once=True, window=self.window)
         return views.battles_between_named(battles, self.view.entries, ())
 
 
@@ -203,15 +203,22 @@ def judge_called(view: views.View, name: str) -> str:
     return name if name in fitting else fitting[0]
 
 
-def judge_data(forms: list[Form]) -> dict[str, str]:
-    """Return the judges, prompts, parsers and orders of these forms."""
+def judge_data(variants: list[JudgeVariant]) -> dict[str, str]:
+    """Return the judges, prompts, parsers and orders of these variants."""
 
     def joined(values: set[str]) -> str:
         return ", ".join(sorted(values - {""}))
 
     return {
-        "judge": joined({f"{form.judge}@{form.judge_version}" if form.judge_version else form.judge for form in forms}),
-        "prompt": joined({f"{form.prompt_id}@{form.prompt_version}" for form in forms if form.prompt_id}),
-        "parser": joined({form.parser_version for form in forms}),
-        "orders": joined({form.orders or "both" for form in forms if form.pairwise}),
+        "judge": joined(
+            {
+                f"{variant.judge}@{variant.judge_version}" if variant.judge_version else variant.judge
+                for variant in variants
+            }
+        ),
+        "prompt": joined(
+            {f"{variant.prompt_id}@{variant.prompt_version}" for variant in variants if variant.prompt_id}
+        ),
+        "parser": joined({variant.parser_version for variant in variants}),
+        "orders": joined({variant.orders or "both" for variant in variants if variant.pairwise}),
     }

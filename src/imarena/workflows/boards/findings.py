@@ -35,7 +35,7 @@ def few_votes_notices(evidence: AvailableSources, choice: ChosenSource) -> tuple
 def one_sided_notices(view: View, choice: ChosenSource) -> tuple[Notice, ...]:
     """Report verdicts on a later turn that do not count, because one side was shown with the other side's source."""
     judges, people = choice.source in ("judge", "all"), choice.source in ("human", "all")
-    judgments = view.uncounted(view.forms.counting(choice.judges or None))[ONE_SIDE] if judges else 0
+    judgments = view.uncounted(view.variants.counting(choice.judges or None))[ONE_SIDE] if judges else 0
     votes = view.votes.excluded.get(Reason.ONE_SIDE.value, 0) if people else 0
     if not judgments and not votes:
         return ()
@@ -195,7 +195,7 @@ def _not_judged(
     view: View, battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]
 ) -> Iterable[Notice]:
     entries = view.entries
-    forms = view.forms.counting(battles.judges)
+    variants = view.variants.counting(battles.judges)
     all_judged = battles.n_judged == len(battles)  # a vote is not a judgment
     judged_battles = battles if all_judged else battles.where(battles.judged)
     seen = used_codes(entries.seq.size, judged_battles.left, judged_battles.right)
@@ -208,7 +208,7 @@ def _not_judged(
     contested = present.sum(axis=1) > 1  # a single output cannot battle
     rows = rows_where(usable.size, lambda part: usable[part] & contested[delivery.unit[part]])
     if not seen[rows].all():  # some may have judgments that are in no battle
-        judgments = view.judgments(forms)
+        judgments = view.judgments(variants)
         ok = judgments.ok
         seen |= used_codes(entries.seq.size, *(filter_column(side, ok) for side in (judgments.left, judgments.right)))
     outputs = np.bincount(entries.editor.of[rows], minlength=editors)
@@ -218,7 +218,7 @@ def _not_judged(
     if not less:
         return ()
     values: Any = {name: [total - part, total] for name, (part, total) in less.items()}
-    command = "battle" if any(form.pairwise for form in forms) else "judge"
+    command = "battle" if any(variant.pairwise for variant in variants) else "judge"
     return (Notice(code="outputs_not_judged", values={"models": values, "command": command}),)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from imarena.core import FloatArray, UserError
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
-from imarena.storage import Form, reading
+from imarena.storage import JudgeVariant, reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import ChosenSource
@@ -87,28 +87,28 @@ def read_sample_board(
 
     None without scores of one judge, or if nobody requested figures and no editor has several samples.
     """
-    forms = _scoring_forms(view, query, choice) if query.samples != "never" else []
-    if not forms:
+    variants = _scoring_variants(view, query, choice) if query.samples != "never" else []
+    if not variants:
         return None
     slots = _read_slots(view.entries, delivery, models, units)
     if query.samples == "auto" and slots.most < 2:
         return None
     unasked = _unasked(delivery, models, units) if query.missing == "loss" else {}
     none = np.zeros(0, np.int64)
-    return _sample_board(view, delivery, query, forms, slots, {name: unasked.get(name, none) for name in models})
+    return _sample_board(view, delivery, query, variants, slots, {name: unasked.get(name, none) for name in models})
 
 
 def _sample_board(
     view: View,
     delivery: OutputCoverage,
     query: BoardQuery,
-    forms: list[Form],
+    variants: list[JudgeVariant],
     slots: _Slots,
     unasked: dict[str, NDArray[np.int64]],
 ) -> SampleBoard:
-    success, origin = _threshold(view, query, forms)
-    sign = 1.0 if forms[0].higher_is_better else -1.0
-    scores = np.where(slots.output < 0, np.nan, _scores(view, query, forms)[slots.output])
+    success, origin = _threshold(view, query, variants)
+    sign = 1.0 if variants[0].higher_is_better else -1.0
+    scores = np.where(slots.output < 0, np.nan, _scores(view, query, variants)[slots.output])
     counts = (slots.output < 0) | np.isfinite(scores)
     won = np.nan_to_num(scores, nan=-np.inf) >= sign * (success or 0.0)
     spending = read_spending(view)
@@ -141,7 +141,7 @@ def _sample_board(
         level=query.options.level,
     )
     return SampleBoard(
-        forms[0].judge, success, origin, sign > 0, query.missing, int((~counts).sum()), int(free.sum()), sizes,
+        variants[0].judge, success, origin, sign > 0, query.missing, int((~counts).sum()), int(free.sum()), sizes,
         tuple(figures),
     )  # fmt: skip
 
@@ -160,20 +160,20 @@ def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str
     return _Slots(slots[:, 0], slots[:, 1], output, attempt, slot)
 
 
-def _scoring_forms(view: View, query: BoardQuery, choice: ChosenSource) -> list[Form]:
-    """Return the forms with which the board's one judge scores single outputs; none if the board uses no scores."""
+def _scoring_variants(view: View, query: BoardQuery, choice: ChosenSource) -> list[JudgeVariant]:
+    """Return the variants with which the board's one judge scores single outputs; none if the board uses no scores."""
     grouped = query.by is not None and query.by not in (*ITEM_LABELS, "mode")
     if choice.source != "judge" or choice.judge is None or query.kind == "compared" or grouped:
         return []
-    forms = view.forms.counting((choice.judge,), query.dimension, pairwise=False)
-    overall = [form for form in forms if form.dimension == WHOLE]
-    single = len({form.dimension for form in forms}) == 1
-    return overall or (forms if single else [])
+    variants = view.variants.counting((choice.judge,), query.dimension, pairwise=False)
+    overall = [variant for variant in variants if variant.dimension == WHOLE]
+    single = len({variant.dimension for variant in variants}) == 1
+    return overall or (variants if single else [])
 
 
 def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
     """Raise `UserError` if figures over samples were requested and there are no scores of one judge."""
-    if query.samples != "always" or _scoring_forms(view, query, choice):
+    if query.samples != "always" or _scoring_variants(view, query, choice):
         return
     if query.by is not None and query.by not in (*ITEM_LABELS, "mode"):
         raise UserError(
@@ -187,21 +187,21 @@ def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
     )
 
 
-def _threshold(view: View, query: BoardQuery, forms: list[Form]) -> tuple[float | None, ThresholdOrigin]:
+def _threshold(view: View, query: BoardQuery, variants: list[JudgeVariant]) -> tuple[float | None, ThresholdOrigin]:
     """Return the minimum score of a success: as requested, from `imarena.toml`, or the judge's own."""
     if query.success is not None:
         return query.success, "option"
-    judge, settings = forms[0].judge, view.workspace.settings.board.success
+    judge, settings = variants[0].judge, view.workspace.settings.board.success
     for name in (judge, judge.partition("/")[0]):
         if name in settings:
             return settings[name], "settings"
-    own = next((json.loads(form.params).get(OWN_THRESHOLD) for form in forms), None)
+    own = next((json.loads(variant.params).get(OWN_THRESHOLD) for variant in variants), None)
     return (float(own), "judge") if isinstance(own, int | float) else (None, "")
 
 
-def _scores(view: View, query: BoardQuery, forms: list[Form]) -> FloatArray:
+def _scores(view: View, query: BoardQuery, variants: list[JudgeVariant]) -> FloatArray:
     """(k + 1,) the mean score of each output over repeats, NaN if it has none; the last entry stands for no output."""
-    columns = first_scores(live_judgments(view, forms, query.window))
+    columns = first_scores(live_judgments(view, variants, query.window))
     rows = np.flatnonzero(np.isfinite(columns.score))
     size = view.entries.seq.size + 1
     total = np.bincount(columns.left[rows], columns.score[rows], size)

@@ -25,7 +25,7 @@ from imarena.workflows.editing.plan import (
     missing_edits,
     named_in_folder,
 )
-from imarena.workflows.questions import ImageLoader, Questions, SharedWork, Terms, ask, computes
+from imarena.workflows.questions import ImageLoader, Questions, RunOptions, SharedWork, ask, computes
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import OngoingRun, record_run
 
@@ -122,17 +122,18 @@ class _Run:
         task = WorkerTask(self.ask_editor, self.ask_editor.failed)
         questions = Questions(
             work, self._order, task, self._failed_edit, self._count, self._store,
-            keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
+            store_blobs=self._store_blobs,
+            shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
             images=self.images, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
         editors = self.ask_editor.editors
-        terms = Terms(
+        run_options = RunOptions(
             self.settings.executor, self.settings.concurrency, computes(*editors),
             self.ask_editor.opened if self.settings.executor == "ray" else None,
             gpus=max((editor.traits.gpus for editor in editors), default=0.0), progress=progress,
         )  # fmt: skip
         try:
-            return (await ask(questions, terms)).stopped
+            return (await ask(questions, run_options)).stopped
         finally:
             self.tally.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
 
@@ -187,7 +188,7 @@ class _Run:
             raise error
         return failed_edit(work.editor, error)
 
-    def _keep(self, _: EditWork, edit: EditMade) -> EditMade:
+    def _store_blobs(self, _: EditWork, edit: EditMade) -> EditMade:
         """Store the pixels before the rows that refer to them."""
         if edit.result.image is None:
             return edit

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from imarena.core import UserError
 from imarena.core.records import Item
 from imarena.reports.tables import csv_rows
-from imarena.storage import Form, Workspace, reading
+from imarena.storage import JudgeVariant, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views import MODES, View, first_scores, judgment_reason
 
@@ -68,7 +68,7 @@ def export_scores(workspace: Workspace, target: Path, *, everything: bool = Fals
 
 def _rows(view: View, rows: Counter[str], not_counted: Counter[str], *, everything: bool) -> Iterator[list[object]]:
     items = {row["id"]: row for row in view.workspace.store.rows(Item)}
-    forms = {form.form_id: form for form in view.forms.every}
+    variants = {variant.form_id: variant for variant in view.variants.every}
     first = _first_scores(view)
     after = 0
     while True:
@@ -85,17 +85,17 @@ def _rows(view: View, rows: Counter[str], not_counted: Counter[str], *, everythi
             if reason:
                 not_counted[reason] += 1
             if everything or not reason:
-                written = _row(view, row, items[row["item_id"]], forms[row["form_id"]])
+                written = _row(view, row, items[row["item_id"]], variants[row["form_id"]])
                 rows[str(written[0])] += 1
                 yield [*written, reason] if everything else written
 
 
 def _first_scores(view: View) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the sorted `seq` of the scores that boards count, of every judge and dimension."""
-    kinds: dict[tuple[str, str], list[Form]] = {}
-    for form in view.forms.counting(pairwise=False):
-        kinds.setdefault((form.judge, form.dimension), []).append(form)
-    parts = [first_scores(view.judgments(forms)).seq for forms in kinds.values()]
+    kinds: dict[tuple[str, str], list[JudgeVariant]] = {}
+    for variant in view.variants.counting(pairwise=False):
+        kinds.setdefault((variant.judge, variant.dimension), []).append(variant)
+    parts = [first_scores(view.judgments(variants)).seq for variants in kinds.values()]
     return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
@@ -104,7 +104,7 @@ def _contains(values: np.ndarray[Any, np.dtype[np.int64]], value: int) -> bool:
     return at < values.size and int(values[at]) == value
 
 
-def _row(view: View, row: Any, item: Any, form: Form) -> list[object]:
+def _row(view: View, row: Any, item: Any, variant: JudgeVariant) -> list[object]:
     body, entries = json.loads(row["body"]), view.entries
     left = entries.index_of[row["left_id"]]
     slot = (int(entries.turn[left]), MODES[entries.mode[left]], int(entries.sample[left]))
@@ -114,9 +114,9 @@ def _row(view: View, row: Any, item: Any, form: Form) -> list[object]:
     return [
         "score" if right is None else "verdict", unit, _editor(view, left), row["judge"], row["score"], item["task"],
         item["topic"], item["dataset"], key, *slot, None if right is None else _editor(view, right),
-        "equal" if row["tie_unstated"] else row["preference"], row["order"], form.dimension, row["repeat"],
+        "equal" if row["tie_unstated"] else row["preference"], row["order"], variant.dimension, row["repeat"],
         body.get("success"), body.get("confidence"), _json(body.get("scores")), _json(body.get("reasons")),
-        form.higher_is_better, form.judge_version, form.prompt_id, form.prompt_version, row["status"],
+        variant.higher_is_better, variant.judge_version, variant.prompt_id, variant.prompt_version, row["status"],
         body.get("error"), row["left_id"], row["right_id"], row["id"], row["created_at"],
     ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from imarena.preferences import (
     evaluate_judge,
 )
 from imarena.stats import Figure
-from imarena.storage import Form, Workspace
+from imarena.storage import JudgeVariant, Workspace
 from imarena.workflows import views
 
 Scheme = str
@@ -195,20 +195,20 @@ def _answers_of(view: views.View, judge: views.ChosenJudge, truths: Sequence[Pai
     parts = []
     model = judge.judge.partition("/")[2] or judge.judge
     for dimension in sorted(judge.dimensions):
-        about = [form for form in judge.forms if form.dimension == dimension]
-        pairwise = _pairwise(view, [form for form in about if form.pairwise])
-        pointwise = _pointwise(view, [form for form in about if not form.pairwise], truths)
+        about = [variant for variant in judge.variants if variant.dimension == dimension]
+        pairwise = _pairwise(view, [variant for variant in about if variant.pairwise])
+        pointwise = _pointwise(view, [variant for variant in about if not variant.pairwise], truths)
         for scheme, answers in (("pairwise", pairwise), ("pointwise", pointwise)):
             if answers:
                 parts.append(_Answers(judge.name, scheme, dimension, judge.dimensions, answers, model))
     return parts
 
 
-def _pairwise(view: views.View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
-    if not forms:
+def _pairwise(view: views.View, variants: Sequence[JudgeVariant]) -> dict[PairKey, JudgeAnswer]:
+    if not variants:
         return {}
-    columns = views.live_judgments(view, forms)
-    owner = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
+    columns = views.live_judgments(view, variants)
+    owner = columns.of_variants([0] * len(columns.variants)).astype(np.int32)
     fought = views.combine_columns(columns, owner, view.entries)
     answers: dict[PairKey, JudgeAnswer] = {}
     for row in range(int(fought.left.size)):
@@ -224,22 +224,26 @@ def _pairwise(view: views.View, forms: Sequence[Form]) -> dict[PairKey, JudgeAns
     return answers
 
 
-def _pointwise(view: views.View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
-    if not forms:
+def _pointwise(
+    view: views.View, variants: Sequence[JudgeVariant], truths: Sequence[PairTruth]
+) -> dict[PairKey, JudgeAnswer]:
+    if not variants:
         return {}
-    battles = views.judge_battles(view, forms, kinds=("scored",))
+    battles = views.judge_battles(view, variants, kinds=("scored",))
     answers: dict[PairKey, JudgeAnswer] = {}
     columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
     for left, right, code in zip(*columns, strict=True):
         key, swapped = _key(view, left, right)
         outcome = _outcome(code)
         answers.setdefault(key, JudgeAnswer(outcome.mirrored() if swapped else outcome))
-    return {**_score_failures(view, forms, truths), **answers}
+    return {**_score_failures(view, variants, truths), **answers}
 
 
-def _score_failures(view: views.View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
+def _score_failures(
+    view: views.View, variants: Sequence[JudgeVariant], truths: Sequence[PairTruth]
+) -> dict[PairKey, JudgeAnswer]:
     """Return pairs with an output that was asked about but got no score, with the status of the last attempt."""
-    columns = views.live_judgments(view, forms)
+    columns = views.live_judgments(view, variants)
     scored = set(columns.left[columns.ok].tolist())
     reasons = {
         view.entries.id_of(index): views.STATUSES[code]

@@ -177,10 +177,10 @@ def judged_pairs_of(
     verdicts: list[_PairVerdict] = []
     failures: Counter[str] = Counter()
     for version in views.chosen_judges(view, [judge]):
-        forms = [form for form in version.forms if form.pairwise and form.dimension == dimension]
-        columns = views.live_judgments(view, forms)
+        variants = [variant for variant in version.variants if variant.pairwise and variant.dimension == dimension]
+        columns = views.live_judgments(view, variants)
         fought = views.combine_columns(
-            columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries
+            columns, columns.of_variants([0] * len(columns.variants)).astype("int32"), view.entries
         )
         failures.update(fought.incomplete())
         for row in fought.decided.nonzero()[0].tolist():

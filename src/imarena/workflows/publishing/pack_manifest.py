@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from imarena.core import Noun, UserError
+from imarena.core import FrozenModel, UserError
 from imarena.core.records import Mode, Moment
 
 MAX_NAME = 200
@@ -72,7 +72,7 @@ def _is_plain(text: str) -> bool:
     )
 
 
-class PackedFile(Noun):
+class PackedFile(FrozenModel):
     """One output: its item, mode and turn, and its file."""
 
     file: str = Field(max_length=_NAME)
@@ -89,7 +89,7 @@ class PackedFile(Noun):
     height: int = Field(ge=1)
 
 
-class PackManifest(Noun):
+class PackManifest(FrozenModel):
     """The file `submission.json` of a pack."""
 
     format: Literal["imarena submission"] = "imarena submission"

@@ -10,7 +10,7 @@ from .estimates import estimate as estimate
 from .executor_choice import computes as computes
 from .executor_choice import executor_for as executor_for
 from .executor_choice import executor_of_editors as executor_of_editors
-from .executor_choice import judge_terms as judge_terms
+from .executor_choice import judge_run_options as judge_run_options
 from .expected_objects import ListedObjects as ListedObjects
 from .expected_objects import expected_objects as expected_objects
 from .expected_objects import shown_object_lists as shown_object_lists
@@ -35,7 +35,7 @@ from .judging_runs import plan_edival as plan_edival
 from .judging_runs import plan_scores as plan_scores
 from .judging_runs import run_jobs as run_jobs
 from .loop import Questions as Questions
-from .loop import Terms as Terms
+from .loop import RunOptions as RunOptions
 from .loop import ask as ask
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from imarena.core import Editor, ExecutorKind, Judge, Settings, UserError
 from imarena.engine import read_executor
-from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.loop import RunOptions
 from imarena.workflows.wiring import WiredJudge
 
 
@@ -36,19 +36,21 @@ def executor_for(settings: Settings, option: str, staying: str | None, model: st
     return "threads"
 
 
-def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None) -> Terms:
+def judge_run_options(
+    settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None
+) -> RunOptions:
     """Return how a judge is asked: by the command's options and the judge's needs."""
     judge, client = wired.judge, wired.client
     if client is None:
-        return Terms(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
+        return RunOptions(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
     local = judge.name if wired.recipe is not None else None
     kind = executor_for(settings, executor, None if local else judge.name, local)
     if kind == "ray" and wired.recipe is not None:
         from imarena.workflows.wiring import RemadeJudge
 
         remade = RemadeJudge(wired.recipe)
-        return Terms(kind, concurrency, computes(judge), remade.opened, judge=remade, gpus=remade.gpus)
-    return Terms(kind, concurrency or wired.concurrency, computes(judge), client.opened)
+        return RunOptions(kind, concurrency, computes(judge), remade.opened, judge=remade, gpus=remade.gpus)
+    return RunOptions(kind, concurrency or wired.concurrency, computes(judge), client.opened)
 
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:

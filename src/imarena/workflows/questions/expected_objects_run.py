@@ -9,7 +9,7 @@ from imarena.core import Exhibit, Judge, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.storage import Workspace
-from imarena.workflows.questions.executor_choice import judge_terms
+from imarena.workflows.questions.executor_choice import judge_run_options
 from imarena.workflows.questions.expected_objects import (
     KIND,
     ObjectListSubject,
@@ -19,7 +19,7 @@ from imarena.workflows.questions.expected_objects import (
     stored_object_lists,
     work_of,
 )
-from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.loop import RunOptions
 from imarena.workflows.questions.past_attempts import PastAttempts, past_attempts, shared_attempts
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
@@ -42,7 +42,7 @@ class ObjectsJob:
     asks: list[ObjectsQuestion]
     estimate: Estimate
     done_before: int
-    terms: Terms
+    run_options: RunOptions
 
 
 def plan_objects(
@@ -69,8 +69,8 @@ def plan_objects(
         wired, sizes, _past(workspace, wired, subjects), before, concurrency=concurrency or wired.concurrency
     )
     # a lister waits for an endpoint or reads an instruction in a millisecond: other processes would not help
-    terms = judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
-    return ObjectsJob(wired, asks, took, before, terms)
+    run_options = judge_run_options(workspace.settings, wired, executor="threads", concurrency=concurrency)
+    return ObjectsJob(wired, asks, took, before, run_options)
 
 
 def _past_attempts(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
@@ -119,7 +119,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
         lambda ask: JudgeQuestion(_exhibit(ask.question, workspace.load)), partial(_records, job.wired), lists=True,
         shared=shared, finish=finish,
     )  # fmt: skip
-    return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
+    return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.run_options, watch)
 
 
 def _exhibit(question: ObjectListSubject, load: Callable[[ImageRef], bytes]) -> Exhibit:

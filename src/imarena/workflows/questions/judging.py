@@ -14,7 +14,7 @@ from imarena.workflows.questions.executor_choice import computes
 from imarena.workflows.questions.image_loading import ImageLoader
 from imarena.workflows.questions.judging_plan import CaseWork, asked_elsewhere, plan_cases
 from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
-from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.loop import RunOptions
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
@@ -29,7 +29,7 @@ class QuestionSettings:
     dimension: str = "overall"
     orders: str = ""
     """`single` or `paper-compat` if each battle is shown in one order only; otherwise empty."""
-    terms: Terms | None = None
+    run_options: RunOptions | None = None
     """None: the executor that suits the judge."""
     watch: Watch | None = None
 
@@ -53,12 +53,12 @@ def judge_cases(
     if options.orders:
         settings[ORDERS_PARAM] = options.orders
 
-    load = ImageLoader(workspace)
+    images = ImageLoader(workspace)
 
-    def show(work: CaseWork) -> JudgeQuestion:
+    def load(work: CaseWork) -> JudgeQuestion:
         case = work.case
-        exhibit = exhibit_of(load, case.item, case.left, case.right, before)
-        exhibit = replace(add_context(exhibit, case), planned=planned_edit(workspace, judge, case, load))
+        exhibit = exhibit_of(images, case.item, case.left, case.right, before)
+        exhibit = replace(add_context(exhibit, case), planned=planned_edit(workspace, judge, case, images))
         if case.order is not None:
             exhibit = reorder_exhibit(exhibit, case.order)
         return JudgeQuestion(exhibit, work.held.texts if work.held else None)
@@ -71,22 +71,22 @@ def judge_cases(
             raise
 
     def finish(works: Sequence[CaseWork], run_id: str) -> int:
-        cases = [case for work in works for case in (work.case, *work.twins)]
+        cases = [case for work in works for case in (work.case, *work.duplicates)]
         left = plan_cases(workspace, judge, cases, before)
         workspace.store.add(copies_of(workspace, left.copies, run_id))
         return len(left.work)
 
     run = JudgeRun(
-        options.command, settings, judge, planned.work, show,
+        options.command, settings, judge, planned.work, load,
         partial(records_of, judge, dimension=options.dimension, orders=options.orders),
         check=check,
-        twins=lambda work: len(work.twins),
+        duplicates=lambda work: len(work.duplicates),
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
         group=lambda work: work.case.item.item_id,
         to_write=planned.to_write,
         shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_elsewhere, workspace)),
-        images=load,
+        images=images,
         finish=finish,
     )  # fmt: skip
-    terms = options.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)
-    return ask_judge(workspace, run, tally, replace(terms, progress=progress), options.watch)
+    run_options = options.run_options or RunOptions(computes=computes(judge), gpus=judge.traits.gpus)
+    return ask_judge(workspace, run, tally, replace(run_options, progress=progress), options.watch)

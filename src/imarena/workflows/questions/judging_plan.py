@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id, first_line
+from imarena.core import Exhibit, Judge, ResumableJudge, UserError, content_id, first_line
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
@@ -30,7 +30,7 @@ class CaseWork:
     case: Case
     work_id: str
     attempt: int
-    twins: list[Case] = field(default_factory=list)
+    duplicates: list[Case] = field(default_factory=list)
     """Other outputs with the very same pixels: the question is asked once, the answer recorded for each."""
     held: EarlierAnswers | None = None
     """For a judge with several questions: answers from earlier attempts, which are not asked for again."""
@@ -54,7 +54,7 @@ class PlannedWork:
     @property
     def to_write(self) -> int:
         """Number of judgments that the run will write: one per output, copies included."""
-        return sum(1 + len(work.twins) for work in self.work) + len(self.copies)
+        return sum(1 + len(work.duplicates) for work in self.work) + len(self.copies)
 
 
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
@@ -98,7 +98,7 @@ def plan_cases(
         elif identity in stored.done:
             copies.append((case, stored.done[identity]))
         elif identity in fresh:
-            fresh[identity].twins.append(case)
+            fresh[identity].duplicates.append(case)
         elif reason := unfit_reason(judge, case, parents or {}):
             unfit[reason] += 1
         else:
@@ -116,18 +116,18 @@ def asked_elsewhere(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
 def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
     """Add to each work what its newest reply already holds: every reply includes the answers of those before it."""
     again = [case_work.work_id for case_work in work if case_work.attempt]
-    partly_asked = judge.traits.partly_asked
-    if not again or partly_asked is None:
+    resumable = judge.traits.resumable
+    if not again or resumable is None:
         return work
     newest: dict[str, Reply] = {}
     for start in range(0, len(again), PAGE):
         for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
             if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
                 newest[reply.work_id] = reply
-    return [replace(case_work, held=_earlier(partly_asked, newest.get(case_work.work_id))) for case_work in work]
+    return [replace(case_work, held=_earlier(resumable, newest.get(case_work.work_id))) for case_work in work]
 
 
-def _earlier(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
+def _earlier(judge: ResumableJudge, reply: Reply | None) -> EarlierAnswers | None:
     texts = judge.usable(reply) if reply is not None else {}
     if reply is None or not texts:
         return None

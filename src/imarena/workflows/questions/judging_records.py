@@ -23,7 +23,7 @@ def records_of(
         if reply is not None:
             yield reply
         yield from verdict.evidence
-        for case in (work.case, *work.twins):
+        for case in (work.case, *work.duplicates):
             left, right, _ = case_key(case)
             yield Judgment(
                 work_id=work.work_id,

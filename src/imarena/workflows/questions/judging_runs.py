@@ -17,10 +17,10 @@ from imarena.workflows.boards import board as make_board
 from imarena.workflows.questions.case_context import with_context
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import estimate
-from imarena.workflows.questions.executor_choice import judge_terms
+from imarena.workflows.questions.executor_choice import judge_run_options
 from imarena.workflows.questions.judging import QuestionSettings, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
-from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.loop import RunOptions
 from imarena.workflows.questions.report import AdaptiveRound, JudgeReport, Watch, joined_report
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled_pairs
 from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, wire_judge
@@ -79,7 +79,10 @@ def plan_scores(
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
     board = _board(workspace, datasets, editors, tasks, limit)
     cases = list(pointwise_cases(board, repeats=repeats))
-    return [_job(workspace, judge, terms, board, cases, "judge", Sampler(), "both", repeats) for judge, terms in wired]
+    return [
+        _job(workspace, judge, run_options, board, cases, "judge", Sampler(), "both", repeats)
+        for judge, run_options in wired
+    ]
 
 
 def plan_battles(
@@ -104,7 +107,10 @@ def plan_battles(
     if not battles:
         _refuse(board, sampler)
     cases = list(cases_of(board, battles, orders, repeats=repeats, seed=sampler.seed))
-    return [_job(workspace, judge, terms, board, cases, "battle", sampler, orders, repeats) for judge, terms in wired]
+    return [
+        _job(workspace, judge, run_options, board, cases, "battle", sampler, orders, repeats)
+        for judge, run_options in wired
+    ]
 
 
 def _wire(
@@ -114,14 +120,14 @@ def _wire(
     budget: Budget | None,
     shape: Shape,
     command: str,
-) -> list[tuple[WiredJudge, Terms]]:
+) -> list[tuple[WiredJudge, RunOptions]]:
     """Return the judges and how each is asked. Wrong arguments are reported before any output is read."""
     given = arguments or EndpointArguments()
     wired = [wire_judge(workspace.settings, name, given, budget) for name in judges]
     for judge in wired:
         check_judge_shape(judge, shape, command)
     return [
-        (judge, judge_terms(workspace.settings, judge, executor=given.executor, concurrency=given.concurrency))
+        (judge, judge_run_options(workspace.settings, judge, executor=given.executor, concurrency=given.concurrency))
         for judge in wired
     ]
 
@@ -161,7 +167,7 @@ def _board(
 def _job(
     workspace: Workspace,
     wired: WiredJudge,
-    terms: Terms,
+    run_options: RunOptions,
     board: ShowableOutputs,
     cases: list[Case],
     command: str,
@@ -171,9 +177,9 @@ def _job(
 ) -> JudgingJob:
     cases = with_context(workspace, wired.judge, cases, board.parents)
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
-    concurrency = terms.concurrency or wired.concurrency
+    concurrency = run_options.concurrency or wired.concurrency
     forecast = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=sampler.kind == "adaptive")
-    question_settings = QuestionSettings(command, wired.dimension, "" if policy == "both" else policy, terms)
+    question_settings = QuestionSettings(command, wired.dimension, "" if policy == "both" else policy, run_options)
     return JudgingJob(wired, board, cases, forecast, question_settings, sampler, policy, repeats)
 
 

@@ -1,4 +1,4 @@
-"""The loop: show each question, get an answer, count it, store it; stop at Ctrl-C or a cost limit.
+"""The loop: load each question, get an answer, count it, store it; stop at Ctrl-C or a cost limit.
 
 Callers handle resuming: they plan only questions without an ok answer in the store. Questions that another process on
 the same database is asking are left to it, and taken over if it ends without an answer (``shared_work.py``).
@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Judge, Progress
 from imarena.engine import FLUSH_S, SOON_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
 from imarena.workflows.questions.image_loading import ImageLoader
-from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork, patiently
+from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork, retry_when_busy
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -26,31 +26,31 @@ class Questions(Generic[W, Q, A]):
     """The questions, and what happens to the answers."""
 
     work: Sequence[W]
-    show: Callable[[W], Q]
+    load: Callable[[W], Q]
     """Loads the content of a question, in a thread of this process."""
     task: WorkerTask[Q, A]
     """Answers it. Runs in other processes if the executor has some."""
-    unshown: Callable[[W, Exception], A]
-    """Returns the answer (a status) when a question could not be shown. An exception ends the run."""
-    settle: Callable[[W, A], A]
+    on_load_error: Callable[[W, Exception], A]
+    """Returns the answer (a status) when a question could not be loaded. An exception ends the run."""
+    on_answer: Callable[[W, A], A]
     """Counts the answer, or raises to end the run."""
     write: Callable[[list[tuple[W, A]]], None]
     """Stores a batch of answers, in one transaction."""
-    keep: Callable[[W, A], A] | None = None
+    store_blobs: Callable[[W, A], A] | None = None
     """Stores the large parts of an answer before it is counted, in a thread of this process."""
     group: Callable[[W], str] | None = None
     """Groups questions about the same images: if answers are computed, one worker gets a whole group if possible."""
     shared: SharedWork[W] | None = None
     """How to share the work with other processes on the same database; None: not shared."""
     images: ImageLoader | None = None
-    """What `show` loads images with, if questions share them: an executor may have some already."""
+    """Loads the images for `load`, if questions share them: an executor may have some already."""
     stage: str = "questions"
     flush_s: float | None = None
     """See `RunPlan`; None: computed answers are stored in large batches, others (paid for) as soon as they arrive."""
 
 
 @dataclass(frozen=True)
-class Terms:
+class RunOptions:
     """How questions are asked."""
 
     executor: ExecutorKind = "auto"
@@ -68,20 +68,22 @@ class Terms:
     progress: Progress | None = None
 
 
-async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
+async def ask(questions: Questions[W, Q, A], run_options: RunOptions) -> RunTally:
     """Ask all questions. Ctrl-C and the cost limit stop it cleanly; answers received by then are stored."""
     count = len(questions.work)
     if not count:
         return RunTally()
     async with AsyncExitStack() as stack:
-        kind, task = terms.executor, questions.task
-        if terms.opening is not None and kind == "ray":
-            task = replace(task, opening=terms.opening)
-        elif terms.opening is not None:
+        kind, task = run_options.executor, questions.task
+        if run_options.opening is not None and kind == "ray":
+            task = replace(task, opening=run_options.opening)
+        elif run_options.opening is not None:
             kind = "threads"
-            await stack.enter_async_context(terms.opening())
+            await stack.enter_async_context(run_options.opening())
         executor = await stack.enter_async_context(
-            open_executor(kind, task, count, computes=terms.computes, at_once=terms.concurrency, gpus=terms.gpus)
+            open_executor(
+                kind, task, count, computes=run_options.computes, at_once=run_options.concurrency, gpus=run_options.gpus
+            )
         )
 
         if questions.images is not None:
@@ -95,34 +97,34 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             if claimed is not None:
                 await claimed.hold(work)
             try:
-                question = await asyncio.to_thread(questions.show, work)
+                question = await asyncio.to_thread(questions.load, work)
             except DatabaseFailed:  # says nothing about this question
                 raise
             except ImarenaError as error:  # the image was withdrawn or its file is gone: `verify` reports which
-                return settled(work, questions.unshown(work, error))
+                return settled(work, questions.on_load_error(work, error))
             try:
                 answer = await executor.ask(slot, question)
             except WorkerDied as error:
                 answer = questions.task.failed(question, error)
-            if questions.keep is not None:
-                answer = await asyncio.to_thread(questions.keep, work, answer)
+            if questions.store_blobs is not None:
+                answer = await asyncio.to_thread(questions.store_blobs, work, answer)
             return settled(work, answer)
 
         def settled(work: W, answer: A) -> tuple[W, A]:
-            return work, questions.settle(work, answer)
+            return work, questions.on_answer(work, answer)
 
         def failed(work: W, error: Exception) -> tuple[W, A]:
-            return settled(work, questions.unshown(work, error))
+            return settled(work, questions.on_load_error(work, error))
 
         def write(batch: list[tuple[W, A]]) -> None:
-            patiently(partial(questions.write, batch))
+            retry_when_busy(partial(questions.write, batch))
             if claimed is not None:
-                patiently(partial(claimed.written, [work for work, _ in batch]))
+                retry_when_busy(partial(claimed.written, [work for work, _ in batch]))
 
-        usual_s = FLUSH_S if terms.computes else SOON_S
+        usual_s = FLUSH_S if run_options.computes else SOON_S
         plan = RunPlan(
             questions.work, do, failed, write, total=count, stage=questions.stage,
-            concurrency=executor.slots, group=questions.group if terms.computes else None,
+            concurrency=executor.slots, group=questions.group if run_options.computes else None,
             flush_s=usual_s if questions.flush_s is None else questions.flush_s,
         )  # fmt: skip
-        return await run_plan(plan, progress=terms.progress)
+        return await run_plan(plan, progress=run_options.progress)

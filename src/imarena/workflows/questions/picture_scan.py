@@ -14,7 +14,7 @@ from imarena.engine import WorkerDied, WorkerTask
 from imarena.storage import Workspace, withdrawn_images
 from imarena.vision import PictureTool, find_picture_tool
 from imarena.workflows.questions.executor_choice import executor_for
-from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.loop import Questions, RunOptions, ask
 from imarena.workflows.questions.past_attempts import PastAttempts
 from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.wiring import record_run
@@ -68,7 +68,9 @@ def scan_pictures(
     `finish` then runs over the stored results and returns how many images it flagged.
     """
     tool = find_picture_tool(tool_name)
-    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
+    run_options = RunOptions(
+        executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress
+    )
     past = _earlier(workspace, tool)
     images = pictures_to_scan(workspace)
     if not images:
@@ -80,7 +82,7 @@ def scan_pictures(
         ongoing.plan(report.planned)
         try:
             elsewhere: list[str] = []
-            tally = asyncio.run(ask(_questions(workspace, tool, work, past, report, elsewhere), terms))
+            tally = asyncio.run(ask(_questions(workspace, tool, work, past, report, elsewhere), run_options))
             if elsewhere:
                 answered = len(_earlier(workspace, tool).done & set(elsewhere))
                 report = replace(report, planned=report.planned - answered, done_before=report.done_before + answered)
@@ -149,7 +151,7 @@ def _questions(
 ) -> Questions[str, bytes, PictureAnswer]:
     version = tool.version()
 
-    def settle(_: str, answer: PictureAnswer) -> PictureAnswer:
+    def on_answer(_: str, answer: PictureAnswer) -> PictureAnswer:
         report.read[answer.status.value] += 1
         if answer.error:
             report.errors[answer.error[:300]] += 1
@@ -173,6 +175,6 @@ def _questions(
         return {key(sha256) for sha256 in _earlier(workspace, tool, image_sha256=list(hashes)).since(planned)}
 
     return Questions(
-        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _failed_answer), _failed_answer, settle, write,
-        shared=SharedWork(workspace.claims(), key, asked_elsewhere, elsewhere.append), stage="images read",
+        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _failed_answer), _failed_answer, on_answer,
+        write, shared=SharedWork(workspace.claims(), key, asked_elsewhere, elsewhere.append), stage="images read",
     )  # fmt: skip

@@ -98,10 +98,10 @@ class JudgeTally:
     scale: tuple[float, float] | None = None
     beyond_scale: int = 0
 
-    def add(self, verdict: Verdict, twins: int = 0) -> None:
-        """Count a verdict or a failure; `twins` is the number of further outputs with the same pixels."""
+    def add(self, verdict: Verdict, duplicates: int = 0) -> None:
+        """Count a verdict or a failure; `duplicates` is the number of further outputs with the same pixels."""
         self.judgments[verdict.status.value] += 1
-        self.stored[verdict.status.value] += 1 + twins
+        self.stored[verdict.status.value] += 1 + duplicates
         if verdict.score is not None and self.scale is not None and verdict.status is Status.OK:
             self.beyond_scale += not self.scale[0] <= verdict.score <= self.scale[1]
         if verdict.status is not Status.OK:

@@ -42,7 +42,7 @@ class SharedWork(Generic[W]):
     """Receives work that another process asked meanwhile."""
 
 
-def patiently(do: Callable[[], R]) -> R:
+def retry_when_busy(do: Callable[[], R]) -> R:
     """Run `do`, with retries if the database is briefly unavailable, so that paid answers are not lost.
 
     Only for operations that can be repeated, because a connection may break after the commit.
@@ -86,7 +86,7 @@ class ClaimedWork(Generic[W]):
             if key not in self._held and key not in self._answered_elsewhere:
                 if time.monotonic() - self._foreign.get(key, -RECHECK_S) < RECHECK_S:
                     raise NotNow
-                await asyncio.to_thread(patiently, partial(self._take, key))
+                await asyncio.to_thread(retry_when_busy, partial(self._take, key))
                 self._drop_lapsed()
         if key in self._answered_elsewhere:
             self._finished.add(key)

@@ -13,7 +13,7 @@ from imarena.engine import WorkerTask
 from imarena.judges import checked_verdict
 from imarena.storage import Workspace
 from imarena.workflows.questions.image_loading import ImageLoader
-from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.loop import Questions, RunOptions, ask
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.wiring import record_run
@@ -49,9 +49,9 @@ class AskJudge:
             except InvalidImage as error:
                 return Verdict(Status.INVALID_IMAGE, error=str(error))
         started = time.monotonic()
-        partly_asked = self.judge.traits.partly_asked
-        if question.held is not None and partly_asked is not None:
-            verdict = checked_verdict(await partly_asked.go_on(exhibit, question.held), lists=self.lists)
+        resumable = self.judge.traits.resumable
+        if question.held is not None and resumable is not None:
+            verdict = checked_verdict(await resumable.go_on(exhibit, question.held), lists=self.lists)
         else:
             verdict = checked_verdict(await self.judge.judge(exhibit), lists=self.lists)
         took = {"elapsed_s": round(time.monotonic() - started, 4)}
@@ -76,12 +76,12 @@ class JudgeRun(Generic[W]):
     """Settings for the run's record."""
     judge: Judge
     work: Sequence[W]
-    show: Callable[[W], JudgeQuestion]
+    load: Callable[[W], JudgeQuestion]
     records: Callable[[Sequence[tuple[W, Verdict]], str], Iterable[Record]]
     """Returns the records of a batch, given the run's id: each raw reply first, then what was parsed from it."""
     check: Callable[[Verdict, W], Verdict] = lambda verdict, _: verdict
     """Checks or replaces a verdict before it is counted. An exception ends the run."""
-    twins: Callable[[W], int] = lambda _: 0
+    duplicates: Callable[[W], int] = lambda _: 0
     """Returns how many further outputs an answer counts for."""
     copies: Callable[[str], Sequence[Record]] = lambda _: ()
     """Returns the records, given the run's id, that follow from earlier answers; they are stored first."""
@@ -93,13 +93,13 @@ class JudgeRun(Generic[W]):
     shared: SharedWork[W] | None = None
     """How to share the work with other processes on the same database; None: not shared."""
     images: ImageLoader | None = None
-    """What `show` loads images with, if questions share them."""
+    """Loads the images for `load`, if questions share them."""
     finish: Callable[[Sequence[W], str], int] = lambda _, __: 0
     """Receives the work that other processes asked, and the run's id; returns how many of it have no answer."""
 
 
 def ask_judge(
-    workspace: Workspace, run: JudgeRun[W], tally: JudgeTally, terms: Terms, watch: Watch | None = None
+    workspace: Workspace, run: JudgeRun[W], tally: JudgeTally, run_options: RunOptions, watch: Watch | None = None
 ) -> JudgeReport:
     """Ask all questions, and record the run: its plan, its results, its cost."""
     tally.planned = len(run.work)
@@ -109,9 +109,9 @@ def ask_judge(
         copies = run.copies(ongoing.run_id)
         workspace.store.add(copies)
 
-        def settle(work: W, verdict: Verdict) -> Verdict:
+        def on_answer(work: W, verdict: Verdict) -> Verdict:
             verdict = run.check(verdict, work)
-            tally.add(verdict, run.twins(work))
+            tally.add(verdict, run.duplicates(work))
             if watch:
                 watch(tally, tally.judgments.total(), tally.planned)
             return verdict
@@ -126,13 +126,13 @@ def ask_judge(
             tally.leave(1)
 
         shared = replace(run.shared, elsewhere=leave) if run.shared is not None else None
-        task = WorkerTask(AskJudge(terms.judge or run.judge, run.lists), failed_verdict)
+        task = WorkerTask(AskJudge(run_options.judge or run.judge, run.lists), failed_verdict)
         stage = f"judgments by {run.judge.name}"
         try:
             questions = Questions(
-                run.work, run.show, task, failed_verdict, settle, write, None, run.group, shared, run.images, stage
+                run.work, run.load, task, failed_verdict, on_answer, write, None, run.group, shared, run.images, stage
             )
-            result = asyncio.run(ask(questions, terms))
+            result = asyncio.run(ask(questions, run_options))
             stopped, seconds = result.stopped, result.seconds
             if elsewhere:
                 tally.leave(-run.finish(elsewhere, ongoing.run_id))

@@ -25,7 +25,7 @@ AHEAD_S = 120
 
 def submit_prefetch(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
     """Request the task after the one held, without waiting; the result is None if there is none to prefetch."""
-    return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
+    return voting.write_queue.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
@@ -78,7 +78,7 @@ def _free(
 
 def release_task(voting: Voting, address: str, rater_id: str) -> None:
     """Return a waiting task. A task that is held, answered or gone stays as it is."""
-    voting.turns.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
+    voting.write_queue.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
 
 
 def _give_back(connection: Connection, voting: Voting, address: str, rater_id: str) -> None:

@@ -52,14 +52,14 @@ class Voting:
         self.workspace = workspace
         self.engine = workspace.store.engine
         self.records = RecordCache(workspace)
-        self.turns = WriteQueue(self.engine)
-        self.pictures = PictureLog(self.turns)
+        self.write_queue = WriteQueue(self.engine)
+        self.pictures = PictureLog(self.write_queue)
         """Log of the pictures that raters were sent."""
 
     def close(self) -> None:
         """Finish pending writes, then stop."""
         self.pictures.flush()
-        self.turns.close()
+        self.write_queue.close()
 
     # ------------------------------------------------------------------ taking part
 
@@ -137,7 +137,7 @@ class Voting:
                     return task
             raise Refusal("busy", "The task was taken just now.", hint="Try again.")
 
-        return self.turns.submit(rater_id, work)
+        return self.write_queue.submit(rater_id, work)
 
     def _next(
         self, connection: Connection, campaign_id: str, rater_id: str, *, leads: bool
@@ -246,7 +246,7 @@ class Voting:
         def work(connection: Connection) -> AcceptedVote | Refusal:
             return self._vote(connection, address, rater_id, key, answer, moment, browser=browser)
 
-        return self.turns.submit(rater_id, work, durable=True)
+        return self.write_queue.submit(rater_id, work, durable=True)
 
     async def vote_of_browser(self, address: str, rater_id: str, key: str, answer: Answer) -> AcceptedVote | Refusal:
         """`vote` from a browser. If several servers share the database, another one may have sent the pictures without

@@ -208,8 +208,12 @@ def _judge_changes(old_view: View, old: Board, new_view: View, new: Board) -> li
 
 def _form_text(view: View, judge: str) -> str:
     parts = [
-        (form.judge, form.judge_version, " ".join(part for part in (form.prompt_id, form.prompt_version) if part))
-        for form in view.forms.counting((judge,))
+        (
+            variant.judge,
+            variant.judge_version,
+            " ".join(part for part in (variant.prompt_id, variant.prompt_version) if part),
+        )
+        for variant in view.variants.counting((judge,))
     ]
     versions = sorted({
         name + (f" version {version}" if version else "") + (f", prompt {prompt}" if prompt else "")

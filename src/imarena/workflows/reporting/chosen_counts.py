@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Status
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.workflows.upkeep import WorkspaceStatus
 from imarena.workflows.views import NO_VERDICT, View, VoteColumns, unanswered_questions
 
@@ -41,9 +41,11 @@ def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
     return votes.where(_among(outputs, votes.left) & _among(outputs, votes.right))
 
 
-def chosen_verdicts(view: View, form: Form, editors: tuple[str, ...]) -> int:
-    """Number of verdicts of this form that are only on outputs of these editors (empty: all)."""
-    return _n_judgments(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
+def chosen_verdicts(view: View, variant: JudgeVariant, editors: tuple[str, ...]) -> int:
+    """Number of verdicts of this variant that are only on outputs of these editors (empty: all)."""
+    return (
+        _n_judgments(view, variant, chosen_outputs(view, editors)) if editors else view.verdicts.get(variant.form_id, 0)
+    )
 
 
 def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -59,8 +61,8 @@ def _among(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.
     return (places < 0) | outputs[np.maximum(places, 0)] if outputs.size else places < 0
 
 
-def _n_judgments(view: View, form: Form, outputs: NDArray[np.bool_]) -> int:
-    columns = view.judgments([form])
+def _n_judgments(view: View, variant: JudgeVariant, outputs: NDArray[np.bool_]) -> int:
+    columns = view.judgments([variant])
     return int((columns.ok & _among(outputs, columns.left) & _among(outputs, columns.right)).sum())
 
 
@@ -69,10 +71,10 @@ def _verdicts_apart(
 ) -> dict[str, dict[str, int]]:
     """The counts by judge and status, with answers that hold no verdict apart from those that are ok."""
     apart: Counter[str] = Counter()
-    for form in view.forms.every:
-        if form.judge in judgments:
-            columns = view.judgments([form])
-            apart[form.judge] += int(
+    for variant in view.variants.every:
+        if variant.judge in judgments:
+            columns = view.judgments([variant])
+            apart[variant.judge] += int(
                 (columns.without_verdict & _among(outputs, columns.left) & _among(outputs, columns.right)).sum()
             )
     return {
@@ -86,8 +88,8 @@ def _verdicts_apart(
 def _judgments(view: View, outputs: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
     """Counts by judge and status, as in `imarena status`: every question once."""
     counts: Counter[tuple[str, str]] = Counter()
-    for form in view.forms.every:
-        counts[form.judge, Status.OK.value] += _n_judgments(view, form, outputs)
+    for variant in view.variants.every:
+        counts[variant.judge, Status.OK.value] += _n_judgments(view, variant, outputs)
     places = view.entries.index_of
     for (_, left, right, _), question in unanswered_questions(view.workspace).items():
         sides = [places.get(side, -1) for side in (left, right) if side is not None]

@@ -55,12 +55,12 @@ def _scores(view: View, judge: str | None, output_ids: Collection[str]) -> dict[
     """The scores of these outputs that count, on the judges' own scales."""
     places = [view.entries.index_of[output] for output in output_ids]
     scores: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
-    for form in view.forms.counting(None if judge is None else (judge,), pairwise=False):
-        judgments = view.judgments([form])
-        name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
+    for variant in view.variants.counting(None if judge is None else (judge,), pairwise=False):
+        judgments = view.judgments([variant])
+        name = variant.judge if variant.dimension == WHOLE else f"{variant.judge}, {variant.dimension}"
         rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score) & np.isin(judgments.left, places))
         for output, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
-            scores[view.entries.id_of(output)][ScoringJudge(name, form.higher_is_better)] = score
+            scores[view.entries.id_of(output)][ScoringJudge(name, variant.higher_is_better)] = score
     return scores
 
 

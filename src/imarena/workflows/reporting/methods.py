@@ -159,16 +159,18 @@ def _runs(view: View, *, whole: bool) -> Table:
 
 def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
     rows: list[tuple[CellValue, ...]] = []
-    forms = [form for form in view.forms.every if judge in (None, form.judge)]
-    for form in sorted(forms, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
-        counts = form.form_id not in view.forms.earlier
-        verdicts = chosen_verdicts(view, form, editors) if counts else None
+    variants = [variant for variant in view.variants.every if judge in (None, variant.judge)]
+    for variant in sorted(
+        variants, key=lambda variant: (variant.judge, variant.dimension, variant.pairwise, variant.form_id)
+    ):
+        counts = variant.form_id not in view.variants.earlier
+        verdicts = chosen_verdicts(view, variant, editors) if counts else None
         rows.append((
-            form.judge, form.judge_version, "pairs" if form.pairwise else "single outputs", form.dimension,
-            " ".join(part for part in (form.prompt_id, form.prompt_version) if part), form.parser_version,
-            "imported" if form.imported else form.params,
-            (form.orders or "both") if form.pairwise else "",
-            "higher is better" if form.higher_is_better else "lower is better",
+            variant.judge, variant.judge_version, "pairs" if variant.pairwise else "single outputs", variant.dimension,
+            " ".join(part for part in (variant.prompt_id, variant.prompt_version) if part), variant.parser_version,
+            "imported" if variant.imported else variant.params,
+            (variant.orders or "both") if variant.pairwise else "",
+            "higher is better" if variant.higher_is_better else "lower is better",
             verdicts, "" if counts else "not used: a newer version exists",
         ))  # fmt: skip
     head = columns(

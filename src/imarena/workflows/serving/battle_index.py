@@ -51,8 +51,8 @@ class BattleIndex:
     dimension: views.Names
     created_us: IntArray
     asking: NDArray[np.bool_]
-    forms: tuple[int, ...]
-    """Ids of the judges' forms whose verdicts are indexed."""
+    variants: tuple[int, ...]
+    """Ids of the judges' variants whose verdicts are indexed."""
     outputs: IntArray
     """`seq` of the known outputs."""
     voted: str
@@ -64,9 +64,9 @@ class BattleIndex:
         return int(self.left.size)
 
     def goes_on_in(self, view: views.View) -> bool:
-        """Whether the same forms count in a view, and all outputs are at the same positions."""
-        forms = tuple(form.form_id for form in view.forms.counting(pairwise=True))
-        return forms == self.forms and np.array_equal(self.outputs, view.entries.seq[: self.outputs.size])
+        """Whether the same variants count in a view, and all outputs are at the same positions."""
+        variants = tuple(variant.form_id for variant in view.variants.counting(pairwise=True))
+        return variants == self.variants and np.array_equal(self.outputs, view.entries.seq[: self.outputs.size])
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None if nobody compared these two, or no verdict counts."""
@@ -127,13 +127,13 @@ def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
 def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
     """The index of all verdicts that count, or only of those on these pairs."""
     entries, voted = view.entries, _digest(cast, asking)
-    forms = view.forms.counting(pairwise=True)
+    variants = view.variants.counting(pairwise=True)
     if pairs is None:
-        judgments = view.judgments(forms)
+        judgments = view.judgments(variants)
     else:
         rows = views.rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
-        judgments = views.judgments_on(view, forms, pairs)
+        judgments = views.judgments_on(view, variants, pairs)
     ok, outcomes = judgments.ok, judgments.preference
     counting = build_column(len(judgments), bool, lambda part: ok[part] & (outcomes[part] != views.NONE))
     if not all(counting[part].all() for part in row_slices(counting.size)):
@@ -145,10 +145,12 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
     rows, start = _group(keys, numbers)
     first = take_in_parts(rows, start[:-1])
     pair = take_in_parts(keys, first)
-    judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
-    judged = judgments.of_forms(np.array([judges.index(form.judge) for form in judgments.forms], np.int32))
-    about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
-    dimensions = judgments.of_forms(np.array([about.index(form.dimension) for form in judgments.forms], np.int32))
+    judges = tuple(dict.fromkeys(variant.judge for variant in judgments.variants))
+    judged = judgments.of_variants(np.array([judges.index(variant.judge) for variant in judgments.variants], np.int32))
+    about = tuple(dict.fromkeys(variant.dimension for variant in judgments.variants))
+    dimensions = judgments.of_variants(
+        np.array([about.index(variant.dimension) for variant in judgments.variants], np.int32)
+    )
     dimension = views.joined_names([cast.dimension, views.Names(dimensions, about)])
     preference = joined(cast.preference, judgments.preference)
 
@@ -169,7 +171,7 @@ def _index(view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_],
         dimension=views.Names(take_in_parts(dimension.of, rows), dimension.names),
         created_us=take_in_parts(joined(cast.created_us, judgments.created_us), rows),
         asking=take_in_parts(joined(asking, no_vote), rows),
-        forms=tuple(form.form_id for form in judgments.forms),
+        variants=tuple(variant.form_id for variant in judgments.variants),
         outputs=entries.seq,
         voted=voted,
         seen=views.view_position(view),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import CodeArray, IntArray
-from imarena.storage import Form, Workspace
+from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import ColumnWriter, build_column, filter_column, joined, row_slices
 from imarena.workflows import views
 
@@ -23,7 +23,7 @@ JudgeDimension = tuple[str, str]
 
 @dataclass(frozen=True)
 class JudgeBehaviour:
-    """How a judge behaves on one dimension, from those of its forms that count."""
+    """How a judge behaves on one dimension, from those of its variants that count."""
 
     judge: str
     dimension: str
@@ -82,7 +82,7 @@ class DimensionBehaviour:
 
     health: JudgeBehaviour
     decided: DecidedPairs
-    forms: tuple[int, ...]
+    variants: tuple[int, ...]
     swapping: bool
     """Whether any imported verdict is in swapped order."""
 
@@ -160,13 +160,13 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
     else:
         unanswered = past.unanswered
     failed = defaultdict(Counter, unanswered.counts())  # a question counts as failed once, even if it was retried
-    forms: dict[JudgeDimension, list[Form]] = defaultdict(list)
-    for form in view.forms.counting():
-        forms[form.judge, form.dimension].append(form)
+    variants: dict[JudgeDimension, list[JudgeVariant]] = defaultdict(list)
+    for variant in view.variants.counting():
+        variants[variant.judge, variant.dimension].append(variant)
     earlier = {(judge.health.judge, judge.health.dimension): judge for judge in past.judges} if past is not None else {}
     judges = [
-        _behaviour(view, JudgeBehaviour(*key, failed=failed[key]), forms.get(key, []), earlier.get(key), changes)
-        for key in sorted(forms.keys() | failed.keys())
+        _behaviour(view, JudgeBehaviour(*key, failed=failed[key]), variants.get(key, []), earlier.get(key), changes)
+        for key in sorted(variants.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
@@ -174,22 +174,22 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
 def _behaviour(
     view: views.View,
     health: JudgeBehaviour,
-    forms: Sequence[Form],
+    variants: Sequence[JudgeVariant],
     before: DimensionBehaviour | None,
     changes: views.ChangedQuestions | None,
 ) -> DimensionBehaviour:
-    of_forms = tuple(form.form_id for form in forms)
-    if before is not None and before.forms != of_forms:
+    of_variants = tuple(variant.form_id for variant in variants)
+    if before is not None and before.variants != of_variants:
         before = None
     if before is not None and changes is not None and not changes.works:
         return replace(before, health=replace(before.health, failed=health.failed))
     swapping, counts = False, Counter[str]()
-    for form in forms:
-        judgments = view.judgments([form])
-        counts.update(_counts(judgments, pairwise=form.pairwise))
-        if form.pairwise:
-            swapping = swapping or bool(views.has_swapped_order(judgments, views.constant_form(len(judgments)))[0])
-    pairwise = [form for form in forms if form.pairwise]
+    for variant in variants:
+        judgments = view.judgments([variant])
+        counts.update(_counts(judgments, pairwise=variant.pairwise))
+        if variant.pairwise:
+            swapping = swapping or bool(views.has_swapped_order(judgments, views.constant_variant(len(judgments)))[0])
+    pairwise = [variant for variant in variants if variant.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
         fresh = _decided_pairs(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
         decided = _replace_pairs(view, before.decided, changes.pairs, fresh)
@@ -199,7 +199,7 @@ def _behaviour(
         agreed = decided.agreed[rows]
         counts.update(both_orders=int((agreed >= 0).sum()), same=int((agreed == 1).sum()))
     figures: dict[str, Any] = dict(counts)
-    return DimensionBehaviour(replace(health, **figures), decided, of_forms, swapping)
+    return DimensionBehaviour(replace(health, **figures), decided, of_variants, swapping)
 
 
 def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]:
@@ -221,7 +221,7 @@ def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]
 
 def _decided_pairs(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
     fought: views.CombinedPairs = views.combine_columns(
-        judgments, views.constant_form(len(judgments)), view.entries, np.array([swapping])
+        judgments, views.constant_variant(len(judgments)), view.entries, np.array([swapping])
     )
     key, outcome, agreed = ColumnWriter(np.int64), ColumnWriter(np.int8), ColumnWriter(np.int8)
     for rows in row_slices(fought.problem.size):

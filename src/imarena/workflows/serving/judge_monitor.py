@@ -20,7 +20,7 @@ def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: b
     behaviours = health_without_costs(snapshot, released=released)
     if not costs:
         return behaviours
-    paid = leaderboards.costs.upto(snapshot.view)
+    paid = leaderboards.costs.of_view(snapshot.view)
     return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in behaviours]
 
 

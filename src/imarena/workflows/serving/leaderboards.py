@@ -308,11 +308,11 @@ def _facets(view: View) -> dict[str, list[str]]:
     entries, votes = view.entries, view.votes
     names = {"datasets": "dataset", "families": "family", "tasks": "task", "topics": "topic", "tracks": "track"}
     voted = {votes.dimension.names[code] for code in np.unique(votes.dimension.of[votes.preference != 0]).tolist()}
-    judged = {form.dimension for form in view.forms.every}
+    judged = {variant.dimension for variant in view.variants.every}
     return {
         **{facet: list(entries.labels[name].names) for facet, name in names.items()},
         "editors": list(entries.editor.names),
-        "judges": view.forms.judges,
+        "judges": view.variants.judges,
         "dimensions": sorted(voted | judged | set(read_ratings(view).criterion.names)),
         "modes": sorted(MODES[code] for code in np.unique(entries.mode).tolist()),
     }
@@ -322,5 +322,5 @@ def judge_names(view: View, name: str | None) -> list[str] | None:
     """The judges that a filter selects: the one with this name, or else all of this kind; None: all judges."""
     if name is None or name == boards.ALL_JUDGES:
         return None
-    names = view.forms.judges
+    names = view.variants.judges
     return [name] if name in names else [judge for judge in names if judge.partition("/")[0] == name]

@@ -48,7 +48,7 @@ def read_index_cached(view: views.View) -> BattleIndex | None:
     columns |= {name: views.Names(arrays[name], tuple(about[name])) for name in _NAMED}
     return BattleIndex(
         **columns,
-        forms=tuple(about["forms"]),
+        variants=tuple(about["forms"]),
         outputs=view.entries.seq[: about["outputs"]],
         voted=about["voted"],
         seen=_position(cached),
@@ -63,7 +63,7 @@ def write_index_cached(view: views.View, index: BattleIndex) -> None:
     arrays: dict[str, NDArray[Any]] = {name: getattr(index, name) for name in _PLAIN}
     arrays |= {name: getattr(index, name).of for name in _NAMED}
     more = {name: list(getattr(index, name).names) for name in _NAMED}
-    _write(view, _INDEX, rows, {**more, "forms": list(index.forms), "voted": index.voted}, arrays)
+    _write(view, _INDEX, rows, {**more, "forms": list(index.variants), "voted": index.voted}, arrays)
 
 
 def read_ids_cached(view: views.View, ids: BattleIds) -> None:
@@ -89,9 +89,9 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
     if cached is None:
         return None
     judges = []
-    for number, (counted, forms, swapping) in enumerate(cached.about["judges"]):
+    for number, (counted, variants, swapping) in enumerate(cached.about["judges"]):
         decided = DecidedPairs(*(cached.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
-        judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
+        judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(variants), swapping))
     kinds = tuple(views.Unanswered(*values) for values in cached.about["failed"])
     unanswered = FailedQuestions(cached.arrays["failed-work"], cached.arrays["failed-kind"], kinds)
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _position(cached))
@@ -105,7 +105,7 @@ def write_behaviour_cached(view: views.View, behaviour: Behaviour) -> None:
     judges = []
     for number, judge in enumerate(behaviour.judges):
         arrays |= {f"{name}-{number}": getattr(judge.decided, name) for name in ("key", "outcome", "agreed")}
-        judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.forms), judge.swapping])
+        judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.variants), judge.swapping])
     arrays |= {"failed-work": behaviour.unanswered.work, "failed-kind": behaviour.unanswered.kind}
     failed = [astuple(kind) for kind in behaviour.unanswered.kinds]
     _write(view, _JUDGES, behaviour.pairs, {"judges": judges, "failed": failed}, arrays)

@@ -67,7 +67,7 @@ class ViewWarmer:
 
         def add_costs() -> None:
             with contextlib.suppress(ImarenaError, SQLAlchemyError, OSError):  # the page of judges reports it
-                leaderboards.costs.upto(view)
+                leaderboards.costs.of_view(view)
 
         # the database adds them up while this process reads its columns
         aside = threading.Thread(target=add_costs, name="imarena-costs", daemon=True)
@@ -115,14 +115,14 @@ class ViewWarmer:
     def _steps(self, snapshot: ViewSnapshot) -> Iterator[Callable[[], object]]:
         view, leaderboards = snapshot.view, self._leaderboards
         yield lambda: view.votes
-        for form in view.forms.counting():
-            yield lambda form=form: view.judgments([form])  # type: ignore[misc]
+        for variant in view.variants.counting():
+            yield lambda variant=variant: view.judgments([variant])  # type: ignore[misc]
         yield lambda: index_of(snapshot)
         yield lambda: snapshot.boards.delivery
         yield lambda: health_without_costs(snapshot, released=False)
         yield lambda: health_without_costs(snapshot, released=True)
         yield lambda: hash_ids(leaderboards, snapshot, self._idle)
-        yield lambda: leaderboards.costs.upto(view)
+        yield lambda: leaderboards.costs.of_view(view)
 
     def _idle(self) -> bool:
         return self._traffic.wait_until_idle(self._stopped, _LONGEST_WAIT_S)

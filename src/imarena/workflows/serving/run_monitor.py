@@ -94,10 +94,10 @@ class Costs:
         self._settled = _Sums()
         """Final sums: no earlier judgment can still be committed."""
         self._latest = _Sums()
-        self._cached_upto = 0
+        self._cached_until_seq = 0
         self._guard = threading.Lock()
 
-    def upto(self, view: View) -> Counter[JudgeDimension]:
+    def of_view(self, view: View) -> Counter[JudgeDimension]:
         """US dollars by judge and dimension for all judgments of a view.
 
         A reply that was read again has its cost in both judgments; the later one is left out.
@@ -119,19 +119,19 @@ class Costs:
             self._write_cached(view)
             return self._latest.costs
 
-    def _add(self, sums: "_Sums", upto: int, recent: int) -> "_Sums":
+    def _add(self, sums: "_Sums", until_seq: int, recent: int) -> "_Sums":
         costs = sums.costs.copy()
-        for after in range(sums.judgments, upto, _SUMMED_AT_ONCE):
-            costs.update(self._costs_between(after, min(upto, after + _SUMMED_AT_ONCE)))
-        return _Sums(max(upto, sums.judgments), recent, +costs)
+        for after in range(sums.judgments, until_seq, _SUMMED_AT_ONCE):
+            costs.update(self._costs_between(after, min(until_seq, after + _SUMMED_AT_ONCE)))
+        return _Sums(max(until_seq, sums.judgments), recent, +costs)
 
-    def _costs_between(self, after: int, upto: int) -> Counter[JudgeDimension]:
+    def _costs_between(self, after: int, until_seq: int) -> Counter[JudgeDimension]:
         body: Any = judgments.c.body
         sqlite = self._engine.dialect.name == "sqlite"  # on SQLite a cast to JSON would give a number
         document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
         query = (
             select(judgments.c.judge, judgments.c.dimension, func.sum(document["usage"]["cost_usd"].as_float()))
-            .where(judgments.c.seq > after, judgments.c.seq <= upto, judgments.c.supersedes.is_(None))
+            .where(judgments.c.seq > after, judgments.c.seq <= until_seq, judgments.c.supersedes.is_(None))
             .group_by(judgments.c.judge, judgments.c.dimension)
         )
         with reading(self._engine) as connection:
@@ -144,16 +144,16 @@ class Costs:
             about = cached.about
             self._settled = _Sums(int(about["rows"]), 0, _sum_costs(about["costs"]))
             self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _sum_costs(about["latest"]))
-            self._cached_upto = self._latest.judgments
+            self._cached_until_seq = self._latest.judgments
 
     def _write_cached(self, view: View) -> None:
-        upto = self._latest.judgments
-        if worth_storing(upto, self._cached_upto, _WRITTEN):
+        until_seq = self._latest.judgments
+        if worth_storing(until_seq, self._cached_until_seq, _WRITTEN):
             settled, latest = (
                 [[*judge, usd] for judge, usd in sums.costs.items()] for sums in (self._settled, self._latest)
             )
             write_cached(view, _COSTS, {"costs": settled, "latest": latest, "rows": self._settled.judgments}, {})
-            self._cached_upto = upto
+            self._cached_until_seq = until_seq
 
 
 @dataclass(frozen=True)

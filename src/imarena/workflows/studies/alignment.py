@@ -131,9 +131,9 @@ def read_aligned_columns(
 
 def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Notice]:
     """Notices about verdicts of these judges by an older version, prompt or setting, which are not compared here."""
-    forms = View(workspace).forms
+    variants = View(workspace).variants
     for judge in judges:
-        earlier = [form.form_id for form in forms.chosen([judge]) if form.form_id in forms.earlier]
+        earlier = [variant.form_id for variant in variants.chosen([judge]) if variant.form_id in variants.earlier]
         with reading(workspace.store.engine) as connection:
             number = count_live(connection, earlier, ok=True).total()
         if number:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from imarena.agreement import RatingColumns, ScaleRange, ScoreColumns
 from imarena.judges import CARDS
-from imarena.storage import Form, Workspace, reading
+from imarena.storage import JudgeVariant, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows import views
 
@@ -87,10 +87,10 @@ class _Scores:
     scales: dict[str, ScaleRange | None] = field(default_factory=dict)
     directions: dict[str, set[bool]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, key: tuple[int, str, str], score: float, form: Form, scale: ScaleRange | None) -> None:
+    def add(self, key: tuple[int, str, str], score: float, variant: JudgeVariant, scale: ScaleRange | None) -> None:
         name = key[1]
         self.given[key].append(score)
-        self.directions[name].add(form.higher_is_better)
+        self.directions[name].add(variant.higher_is_better)
         if self.scales.setdefault(name, scale) != scale:
             self.scales[name] = None  # one name, two scales: unknown
 
@@ -101,7 +101,7 @@ def scores_from_store(
     criteria: Sequence[str] = (),
     by: Sequence[str] = (),
 ) -> ScoreColumns:
-    """Every judge's score of an output: the mean over repeats, from the judge's form that counts.
+    """Every judge's score of an output: the mean over repeats, from the judge's variant that counts.
 
     With `criteria`, a judge's headline score is repeated for each of them, and its own mark of the same name is added
     as `JUDGE: CRITERION`, so that a quality mark is compared with people's quality too. `judges` are names as `status`
@@ -110,9 +110,11 @@ def scores_from_store(
     view = views.View(workspace)
     scores = _Scores()
     for judge in views.chosen_judges(view, judges or ()):
-        single = [form for form in judge.forms if not form.pairwise]
-        for dimension in dict.fromkeys(form.dimension for form in single):
-            _add_scores(view, scores, judge, [form for form in single if form.dimension == dimension], criteria)
+        single = [variant for variant in judge.variants if not variant.pairwise]
+        for dimension in dict.fromkeys(variant.dimension for variant in single):
+            _add_scores(
+                view, scores, judge, [variant for variant in single if variant.dimension == dimension], criteria
+            )
     keys = units(view)
     rows = [
         (keys[position], judge, about, sum(values) / len(values))
@@ -132,31 +134,35 @@ def scores_from_store(
 
 
 def _add_scores(
-    view: views.View, scores: _Scores, judge: views.ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]
+    view: views.View,
+    scores: _Scores,
+    judge: views.ChosenJudge,
+    variants: Sequence[JudgeVariant],
+    criteria: Sequence[str],
 ) -> None:
-    """Add the scores of forms that judge one dimension."""
-    judgments = views.first_scores(view.judgments(forms))
+    """Add the scores of variants that judge one dimension."""
+    judgments = views.first_scores(view.judgments(variants))
     marked = frozenset(criteria)
-    bodies = _marks(view, judgments, marked) if marked or any(form.imported for form in forms) else {}
+    bodies = _marks(view, judgments, marked) if marked or any(variant.imported for variant in variants) else {}
     raw = judgments.raw_score
-    for row, of in enumerate(judgments.form.tolist()):
-        form = judgments.forms[of]
-        headline = judge.name if form.dimension == views.WHOLE else f"{judge.name}, {form.dimension}"
+    for row, of in enumerate(judgments.variant.tolist()):
+        variant = judgments.variants[of]
+        headline = judge.name if variant.dimension == views.WHOLE else f"{judge.name}, {variant.dimension}"
         position, score = int(judgments.left[row]), float(raw[row])
         marks, scale = bodies.get(int(judgments.seq[row]), ({}, None))
         if np.isfinite(score):
             for criterion in criteria or ("",):
-                own = HEADLINES.get(form.prompt_id, scale) if form.imported else _own_scale(form)
-                scores.add((position, headline, criterion), score, form, own)
+                own = HEADLINES.get(variant.prompt_id, scale) if variant.imported else _own_scale(variant)
+                scores.add((position, headline, criterion), score, variant, own)
         for criterion, mark in marks.items():
-            own = scale if form.imported else _own_scale(form)
-            scores.add((position, f"{judge.name}: {criterion}", criterion), mark, form, own)
+            own = scale if variant.imported else _own_scale(variant)
+            scores.add((position, f"{judge.name}: {criterion}", criterion), mark, variant, own)
 
 
-def _own_scale(form: Form) -> ScaleRange | None:
+def _own_scale(variant: JudgeVariant) -> ScaleRange | None:
     """The scale of a judge's scores, from its catalog entry or, for a judge without one, from the parameter `scale`."""
-    card = CARDS.get(form.judge.partition("/")[0])
-    ends: Any = card.scale if card is not None else json.loads(form.params).get("scale")
+    card = CARDS.get(variant.judge.partition("/")[0])
+    ends: Any = card.scale if card is not None else json.loads(variant.params).get("scale")
     numbers = isinstance(ends, list | tuple) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
     return (float(ends[0]), float(ends[1])) if numbers and ends[0] < ends[1] else None
 

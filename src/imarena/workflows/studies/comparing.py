@@ -283,8 +283,8 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
             outputs[item_id][output.editor or ""] = output
     view = View(workspace)
     kind: BattleKind = "scored" if job.question_settings.command == "judge" else "compared"
-    forms = view.forms.counting([job.wired.judge.name], job.wired.dimension)
-    table = battles_between_named(judge_battles(view, forms, kinds=(kind,)), view.entries)
+    variants = view.variants.counting([job.wired.judge.name], job.wired.dimension)
+    table = battles_between_named(judge_battles(view, variants, kinds=(kind,)), view.entries)
     points: dict[str, list[float]] = defaultdict(list)
     editors, items = view.entries.editor, view.entries.item_id
     for left, right, winner in zip(table.left.tolist(), table.right.tolist(), table.winner.tolist(), strict=True):

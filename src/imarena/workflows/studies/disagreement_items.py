@@ -174,7 +174,7 @@ class _Reader:
         entries = self.view.entries
         for name in names:
             judge = self.judge_of(Disagreement("vote", name, "", "", (), 0.0, "", ""))
-            pairs = self.view.judgments([form for form in judge.forms if form.pairwise])
+            pairs = self.view.judgments([variant for variant in judge.variants if variant.pairwise])
             sides = {int(seq): (int(pairs.left[row]), int(pairs.right[row])) for row, seq in enumerate(pairs.seq)}
             for verdict in verdict_texts(self.view, pairs, '"confidence"'):
                 if verdict.confidence is not None:
@@ -214,10 +214,10 @@ class _Reader:
 
     def _judge_words(self, row: Disagreement, positions: Sequence[int]) -> Iterator[str]:
         """Reasons and marks of the judgments behind the judge's answer."""
-        forms = self.judge_of(row).forms
-        judged = self.view.judgments([form for form in forms if form.pairwise == (len(positions) > 1)])
+        variants = self.judge_of(row).variants
+        judged = self.view.judgments([variant for variant in variants if variant.pairwise == (len(positions) > 1)])
         if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
-            judged = self.view.judgments([form for form in forms if not form.pairwise])
+            judged = self.view.judgments([variant for variant in variants if not variant.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
         words: dict[str, None] = {}
         for stored in verdict_texts(self.view, judged.where(about & judged.ok)):

@@ -72,9 +72,13 @@ def _unanswered_by_models(folder: Path, board: BoardQuery) -> dict[frozenset[str
     with open_workspace(folder) as workspace:
         view = View(workspace)
         choice = choose(view, query, AvailableSources(view, query.window))
-        forms = view.forms.counting(choice.judges, query.dimension) if choice.judges else []
-        forms = [form for form in forms if query.kind is None or form.pairwise == (query.kind == "compared")]
-        questions = unanswered_questions(workspace, form_id=[form.form_id for form in forms]) if forms else {}
+        variants = view.variants.counting(choice.judges, query.dimension) if choice.judges else []
+        variants = [
+            variant for variant in variants if query.kind is None or variant.pairwise == (query.kind == "compared")
+        ]
+        questions = (
+            unanswered_questions(workspace, form_id=[variant.form_id for variant in variants]) if variants else {}
+        )
         editor, index_of = view.entries.editor, view.entries.index_of
         counts: Counter[frozenset[str]] = Counter()
         for _, left, right, _ in questions:

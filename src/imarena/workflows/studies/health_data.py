@@ -12,7 +12,7 @@ import numpy as np
 from imarena.core import canonical_json
 from imarena.core.records import Order, Outcome, Status
 from imarena.judges import outcomes_from_scores
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.workflows import views
 from imarena.workflows.studies.columns import verdict_texts
 
@@ -118,7 +118,7 @@ def read_judges(view: views.View, judges: Sequence[views.ChosenJudge]) -> dict[s
 
 
 def _answers(view: views.View, name: str, dimension: str, version: views.JudgeVersion) -> JudgeAnswers:
-    columns = view.judgments(version.forms)
+    columns = view.judgments(version.variants)
     answers = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
     statuses = np.bincount(columns.status, minlength=len(views.STATUSES)).tolist()
     answers.statuses.update({status: n for status, n in zip(views.STATUSES, statuses, strict=True) if n})
@@ -129,7 +129,7 @@ def _answers(view: views.View, name: str, dimension: str, version: views.JudgeVe
     return answers
 
 
-def _form_text(form: Form) -> str:
+def _form_text(form: JudgeVariant) -> str:
     identity = [form.judge_version, form.prompt_id, form.prompt_version]
     return canonical_json([*identity, json.loads(form.params)])
 

@@ -140,7 +140,7 @@ def only_compares(wired: WiredJudge, view: View) -> bool:
     if judge.traits.prompts:
         single = cases.single_exhibits(with_source=True)[cases.SUCCESS]
         return not _fits(judge, single) and _fits(judge, cases.paired_exhibits(with_source=True)[cases.PAIR][0])
-    stored = {form.pairwise for form in view.forms.chosen([judge.name])}
+    stored = {variant.pairwise for variant in view.variants.chosen([judge.name])}
     if stored or wired.client is not None:
         return stored == {True}
     calls = _calls(judge, plugin_check.CheckFindings())

@@ -15,7 +15,7 @@ from sqlalchemy import or_, select
 from imarena.agreement import VerdictColumns, take_rows
 from imarena.core.records import Outcome, Status
 from imarena.judges import score_gap
-from imarena.storage import Form, Workspace, reading
+from imarena.storage import JudgeVariant, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows import views
 
@@ -150,19 +150,23 @@ def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
 
 def _lines(view: views.View, judge: views.ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
     for dimension in sorted(judge.dimensions):
-        forms = [form for form in judge.forms if form.dimension == dimension]
-        compared = list(_compared_pairs(view, judge.name, dimension, [form for form in forms if form.pairwise]))
+        variants = [variant for variant in judge.variants if variant.dimension == dimension]
+        compared = list(
+            _compared_pairs(view, judge.name, dimension, [variant for variant in variants if variant.pairwise])
+        )
         yield from compared
         if not any(line.winner is not None for line in compared):
-            points = view.judgments([form for form in forms if not form.pairwise])
+            points = view.judgments([variant for variant in variants if not variant.pairwise])
             yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-def _compared_pairs(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
+def _compared_pairs(
+    view: views.View, judge: str, dimension: str, variants: Sequence[JudgeVariant]
+) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by output ids so that figures do not depend on the order of arrival."""
-    judgments = view.judgments(forms)
+    judgments = view.judgments(variants)
     fought = views.combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
-    gaps = _gaps(view, forms)
+    gaps = _gaps(view, variants)
     rows = zip(
         fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
         fought.problem.tolist(), fought.agreed.tolist(), strict=True,
@@ -180,18 +184,18 @@ def _compared_pairs(view: views.View, judge: str, dimension: str, forms: Sequenc
         )
 
 
-def _gaps(view: views.View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
+def _gaps(view: views.View, variants: Sequence[JudgeVariant]) -> Mapping[tuple[str, str, int], list[float]]:
     """Map left, right and repeat to the score gaps of live verdicts, if the judge scores both sides."""
     table = judgments
     names = (table.c.left_id, table.c.right_id, table.c.repeat, table.c.body)
     query = select(*names).where(
-        table.c.form_id.in_([form.form_id for form in forms]),
+        table.c.form_id.in_([variant.form_id for variant in variants]),
         table.c.superseded == 0,
         table.c.status == Status.OK.value,
         or_(table.c.body.contains('"gap"'), table.c.body.contains('"left.')),
     )
     gaps: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    if not forms:
+    if not variants:
         return gaps
     with reading(view.workspace.store.engine) as connection:
         columns = views.fetch_columns(connection, query.order_by(table.c.seq))

@@ -50,7 +50,7 @@ class ProbeJob:
     """Questions about unchanged outputs that `judge` or `battle` already asked, with the judgment; not asked again."""
     estimate: Estimate
     done_before: int
-    terms: questions.Terms
+    run_options: questions.RunOptions
 
 
 def plan_probes(
@@ -82,7 +82,7 @@ def plan_probes(
 
 def _check_can_be_asked(view: View, name: str) -> None:
     """Raise if the judge is known only from stored judgments, which have its name but not its code."""
-    if name in view.forms.judges and name not in view.workspace.settings.judges and name not in JUDGES:
+    if name in view.variants.judges and name not in view.workspace.settings.judges and name not in JUDGES:
         raise UnknownName(
             f"The workspace has judgments by '{name}', but a probe has to ask it, which needs more than its name.",
             hint="Name a judge of your own as `function:MODULE:NAME`, and one of `judge --list` by its kind, "
@@ -102,7 +102,7 @@ def plan_probe(
 ) -> ProbeJob:
     """Plan `count` outputs or pairs, unchanged and with every text. A question is done only after an ok answer."""
     judge = wired.judge
-    terms = questions.judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
+    run_options = questions.judge_run_options(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
     cases = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
     if not cases:
@@ -123,7 +123,7 @@ def plan_probe(
     asks = [replace(ask, held=case_work.held) for ask, case_work in zip(asks, work, strict=True)]
     planned = questions.PlannedWork(work, done_before=before + len(done), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
-    return ProbeJob(wired, board, asks, done, took, before + len(done), terms)
+    return ProbeJob(wired, board, asks, done, took, before + len(done), run_options)
 
 
 def _cases(
@@ -187,11 +187,11 @@ def run_probes(
 
 def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | None = None) -> questions.JudgeReport:
     """Ask the missing questions concurrently. Stops cleanly at Ctrl-C or the cost limit; answers so far are stored."""
-    judge, load = job.wired.judge, questions.ImageLoader(workspace)
+    judge, images = job.wired.judge, questions.ImageLoader(workspace)
 
-    def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
+    def load(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
-        exhibit = questions.add_context(exhibit_of(load, case.item, case.left, case.right, job.board.parents), case)
+        exhibit = questions.add_context(exhibit_of(images, case.item, case.left, case.right, job.board.parents), case)
         draw = partial(_draw, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
@@ -203,12 +203,14 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
         workspace.claims(), lambda ask: ask.put.work_id, lambda ask: (ask.work, ask.attempt), stored
     )
     run = questions.JudgeRun(
-        "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
-        group=lambda ask: ask.unit, images=load,
+        "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, load, partial(_records, judge),
+        group=lambda ask: ask.unit, images=images,
         shared=shared, finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)
-    return questions.ask_judge(workspace, run, questions.JudgeTally(judge.name, job.done_before), job.terms, watch)
+    return questions.ask_judge(
+        workspace, run, questions.JudgeTally(judge.name, job.done_before), job.run_options, watch
+    )
 
 
 def _copy_known(workspace: Workspace, job: ProbeJob) -> None:

@@ -58,12 +58,12 @@ from .exhibits import references_of as references_of
 from .exhibits import request_of as request_of
 from .exhibits import sources_of as sources_of
 from .fetch import fetch_columns as fetch_columns
-from .forms import EARLIER as EARLIER
-from .forms import count_live as count_live
-from .forms import read_forms as read_forms
+from .judge_variants import EARLIER as EARLIER
+from .judge_variants import count_live as count_live
+from .judge_variants import read_variants as read_variants
 from .judgments import NO_VERDICT as NO_VERDICT
 from .judgments import JudgmentColumns as JudgmentColumns
-from .judgments import constant_form as constant_form
+from .judgments import constant_variant as constant_variant
 from .judgments import first_scores as first_scores
 from .orders import PROBLEMS as PROBLEMS
 from .orders import CombinedPairs as CombinedPairs

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import CodeArray, FloatArray, IntArray
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.tables import build_column, joined, row_slices, take_in_parts
 from imarena.workflows.views.codes import (
     LEFT,
@@ -179,31 +179,31 @@ def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]
     return mask
 
 
-def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
-    """The judgments of these forms that nothing superseded and that lie in the window."""
-    columns = view.judgments(forms)
+def live_judgments(view: View, variants: Sequence[JudgeVariant], window: Window = EVERYTHING) -> JudgmentColumns:
+    """The judgments of these variants that nothing superseded and that lie in the window."""
+    columns = view.judgments(variants)
     return columns.where(window.sees(columns.created_us)) if window.since or window.until else columns
 
 
 def judge_battles(
     view: View,
-    forms: Sequence[Form],
+    variants: Sequence[JudgeVariant],
     *,
     once: bool = False,
     window: Window = EVERYTHING,
     kinds: Sequence[BattleKind] = ("compared", "scored"),
 ) -> BattleColumns:
-    """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
+    """Battles of these variants of judges: pairs that they compared, and pairs of their scores on one item.
 
     `once`: a pair that a judge compared counts by the comparison, not by its scores too. A judge without any
     successful comparison counts by its scores.
     """
-    owners = sorted({(form.judge, form.dimension) for form in forms})
+    owners = sorted({(variant.judge, variant.dimension) for variant in variants})
     number = {owner: code for code, owner in enumerate(owners)}
-    compared, owner_codes = _rows(view, [form for form in forms if form.pairwise], number, window)
+    compared, owner_codes = _rows(view, [variant for variant in variants if variant.pairwise], number, window)
     fought = combine_columns(compared, owner_codes, view.entries)
     excluded = fought.incomplete()
-    points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
+    points, owner = _rows(view, [variant for variant in variants if not variant.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
     if once:
         scored = _unfought(scored, fought, excluded, int(view.entries.seq.size))
@@ -246,10 +246,12 @@ def _names_of_owners(owner: CodeArray, codes: list[int], names: list[str]) -> Na
 
 
 def _rows(
-    view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
+    view: View, variants: list[JudgeVariant], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
-    columns = live_judgments(view, forms, window)
-    owner = columns.of_forms(np.array([number[form.judge, form.dimension] for form in columns.forms], np.int32))
+    columns = live_judgments(view, variants, window)
+    owner = columns.of_variants(
+        np.array([number[variant.judge, variant.dimension] for variant in columns.variants], np.int32)
+    )
     return columns, owner.astype(np.int32, copy=False)
 
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from imarena.core import VERSION
-from imarena.storage import CachedColumns, ColumnCache, Form, Workspace, newest_version, reading
+from imarena.storage import CachedColumns, ColumnCache, JudgeVariant, Workspace, newest_version, reading
 from imarena.storage.schema import judgments
 from imarena.tables import row_slices
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.judgments import JudgmentColumns, constant_form, missing_scores
+from imarena.workflows.views.judgments import JudgmentColumns, constant_variant, missing_scores
 from imarena.workflows.views.watermarks import Watermarks
 
 LEAST = 50_000
@@ -80,9 +80,9 @@ class ColumnOrigin:
         return asdict(self) | {"words": [*PREFERENCES, "|", *ORDERS, "|", *STATUSES]}
 
 
-def origin(view: CacheUser, upto: int, outputs: int) -> ColumnOrigin:
+def origin(view: CacheUser, until_seq: int, outputs: int) -> ColumnOrigin:
     """The origin of columns of the judgments up to a number, on the first `outputs` outputs."""
-    key = ("origin", upto, outputs)
+    key = ("origin", until_seq, outputs)
     if key not in view.computed:
         entries = view.entries
         digest = sha256()
@@ -90,20 +90,22 @@ def origin(view: CacheUser, upto: int, outputs: int) -> ColumnOrigin:
             for rows in row_slices(outputs):
                 digest.update(np.ascontiguousarray(column[rows], kind).data)
         workspace_id = view.workspace.store.fact("workspace_id")
-        view.computed[key] = ColumnOrigin(workspace_id, upto, _sample_digest(view, upto), outputs, digest.hexdigest())
+        view.computed[key] = ColumnOrigin(
+            workspace_id, until_seq, _sample_digest(view, until_seq), outputs, digest.hexdigest()
+        )
     result: ColumnOrigin = view.computed[key]
     return result
 
 
-def _sample_digest(view: CacheUser, upto: int) -> str:
+def _sample_digest(view: CacheUser, until_seq: int) -> str:
     """A digest of the last record and a sample of earlier ones, as they are in the database now."""
-    last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
-    seqs = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
+    last = max(until_seq - uncommitted_window(view), 1)  # a number after it may be committed later
+    seqs = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), until_seq})
     names = ("seq", "id", "form_id", "left_seq", "right_seq", "order", "status", "preference")
     query = select(*(judgments.c[name] for name in names)).where(judgments.c.seq.in_(seqs))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).tuples().all()
-    if not rows or rows[-1][0] != upto:
+    if not rows or rows[-1][0] != until_seq:
         return ""
     return sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()
 
@@ -118,12 +120,12 @@ def read_cached(view: CacheUser, name: str) -> CachedColumns | None:
 
 
 def _holds(view: CacheUser, about: Mapping[str, Any]) -> bool:
-    upto, outputs = about.get("judgments"), about.get("outputs")
-    if not isinstance(upto, int) or not isinstance(outputs, int) or not isinstance(about.get("recent"), int):
+    until_seq, outputs = about.get("judgments"), about.get("outputs")
+    if not isinstance(until_seq, int) or not isinstance(outputs, int) or not isinstance(about.get("recent"), int):
         return False
-    if upto > view.marks.judgments or outputs > view.entries.seq.size:
+    if until_seq > view.marks.judgments or outputs > view.entries.seq.size:
         return False
-    expected = origin(view, upto, outputs)
+    expected = origin(view, until_seq, outputs)
     return bool(expected.records) and all(about.get(name) == value for name, value in expected.to_json().items())
 
 
@@ -150,23 +152,23 @@ def rows_cached(view: CacheUser, name: str) -> int:
     return int(about.get("rows", 0)) if about is not None and _holds(view, about) else 0
 
 
-def read_judgments_cached(view: CacheUser, form: Form) -> tuple[JudgmentColumns, int, int] | None:
-    """A form's cached judgments, the number up to which they go, and how many numbers just before it were taken."""
-    cached = read_cached(view, _name(form))
-    if cached is None or cached.about.get("form") != form.row():
+def read_judgments_cached(view: CacheUser, variant: JudgeVariant) -> tuple[JudgmentColumns, int, int] | None:
+    """A variant's cached judgments, the number up to which they go, and how many numbers just before it were taken."""
+    cached = read_cached(view, _name(variant))
+    if cached is None or cached.about.get("form") != variant.row():
         return None
     seq = cached.arrays["seq"]
-    score = cached.arrays["score"] if not form.pairwise else missing_scores(seq.size)
+    score = cached.arrays["score"] if not variant.pairwise else missing_scores(seq.size)
     stored: dict[str, Any] = {name: cached.arrays[name] for name in _STORED}
-    columns = JudgmentColumns(forms=(form,), form=constant_form(seq.size), score=score, **stored)
+    columns = JudgmentColumns(variants=(variant,), variant=constant_variant(seq.size), score=score, **stored)
     return columns, int(cached.about["judgments"]), int(cached.about["recent"])
 
 
-def write_judgments_cached(view: CacheUser, form: Form, columns: JudgmentColumns) -> None:
-    """Store the judgments of a form."""
-    names = _STORED if form.pairwise else (*_STORED, "score")
-    write_cached(view, _name(form), {"form": form.row()}, {name: getattr(columns, name) for name in names})
+def write_judgments_cached(view: CacheUser, variant: JudgeVariant, columns: JudgmentColumns) -> None:
+    """Store the judgments of a variant."""
+    names = _STORED if variant.pairwise else (*_STORED, "score")
+    write_cached(view, _name(variant), {"form": variant.row()}, {name: getattr(columns, name) for name in names})
 
 
-def _name(form: Form) -> str:
-    return f"judgments-{form.form_id}"
+def _name(variant: JudgeVariant) -> str:
+    return f"judgments-{variant.form_id}"

@@ -54,14 +54,14 @@ def asked_of_one_turn(table: Table) -> ColumnElement[bool]:
     return and_(table.c.right_id.is_not(None), made_here, table.c.body.contains('"turn":'))
 
 
-def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArray:
+def one_sided_judgments(connection: Connection, after: int, until_seq: int) -> IntArray:
     """(n,) sorted `seq` of judgments that were shown the source of only one side."""
     later = select(outputs.c.id).where(outputs.c.mode == Mode.MULTI_TURN.value, outputs.c.turn > 0)
     query = select(judgments.c.seq, judgments.c.left_id, judgments.c.right_id).where(
         judgments.c.left_id.in_(later),
         asked_of_one_turn(judgments),
         judgments.c.seq > after,
-        judgments.c.seq <= upto,
+        judgments.c.seq <= until_seq,
     )
     return _one_sided(connection, fetch_columns(connection, query.order_by(judgments.c.seq)))
 

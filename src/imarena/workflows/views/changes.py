@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from imarena.core import CodeArray, IntArray
-from imarena.storage import Form, reading
+from imarena.storage import JudgeVariant, reading
 from imarena.storage.schema import judgments
 from imarena.tables import build_column, rows_where
 from imarena.workflows.views.entries import Entries
@@ -63,9 +63,9 @@ def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray
     return np.asarray(rows[pairs[at] == keys])
 
 
-def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> JudgmentColumns:
-    """The live judgments of these forms on these pairs. Each form is searched in place: nothing is copied."""
-    parts = [view.judgments([form]) for form in forms]
+def judgments_on(view: View, variants: Sequence[JudgeVariant], pairs: IntArray) -> JudgmentColumns:
+    """The live judgments of these variants on these pairs. Each variant is searched in place: nothing is copied."""
+    parts = [view.judgments([variant]) for variant in variants]
     matches = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
     return join_judgments(matches) if matches else NOTHING
 
@@ -77,19 +77,19 @@ def view_position(view: View) -> ReadPosition:
 
 def changes_since(view: View, position: ReadPosition) -> ChangedQuestions | None:
     """What changed in a view since an earlier position; None if that is too much to follow."""
-    upto = view.marks.judgments
+    until_seq = view.marks.judgments
     after = max(position.judgments - view.lag(position.judgments, position.recent), 0)
-    if upto < position.judgments or upto - after > MOST:
+    if until_seq < position.judgments or until_seq - after > MOST:
         return None
-    if upto == after:
+    if until_seq == after:
         return NO_CHANGES
     sides = [func.coalesce(judgments.c[name], 0) for name in ("left_seq", "right_seq")]
     later = judgments.alias("later")
-    new = select(*sides, judgments.c.work_id).where(judgments.c.seq > after, judgments.c.seq <= upto)
+    new = select(*sides, judgments.c.work_id).where(judgments.c.seq > after, judgments.c.seq <= until_seq)
     replaced = select(*sides, judgments.c.work_id).join(later, later.c.supersedes == judgments.c.id)
     columns: list[list[Any]] = [[], [], []]
     with reading(view.workspace.store.engine) as connection:
-        for query in (new, replaced.where(later.c.seq > after, later.c.seq <= upto)):
+        for query in (new, replaced.where(later.c.seq > after, later.c.seq <= until_seq)):
             for column, values in zip(columns, fetch_columns(connection, query), strict=True):
                 column.extend(values)
     left, right = (np.array(column, np.int64) for column in columns[:2])

@@ -1,4 +1,4 @@
-"""Judgments that count, as columns: not superseded by a later reading, and by a form of the judge that counts."""
+"""Judgments that count, as columns: not superseded by a later reading, and by a variant of the judge that counts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, select
 
 from imarena.core import CodeArray, FloatArray, IntArray
-from imarena.storage import Form
+from imarena.storage import JudgeVariant
 from imarena.storage.schema import judgments
 from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
 from imarena.workflows.views.codes import (
@@ -45,8 +45,8 @@ class JudgmentColumns(ColumnTable):
     `score` is NaN if there is none, and its sign is changed if lower scores are better: here, higher is always better.
     """
 
-    forms: tuple[Form, ...]
-    form: CodeArray
+    variants: tuple[JudgeVariant, ...]
+    variant: CodeArray
     seq: IntArray
     left: CodeArray
     right: CodeArray
@@ -77,38 +77,46 @@ class JudgmentColumns(ColumnTable):
 
     @property
     def raw_score(self) -> FloatArray:
-        """(n,) the scores as the judges gave them: low is good if the form says so."""
+        """(n,) the scores as the judges gave them: low is good if the variant says so."""
         return np.where(
-            self.of_forms([form.higher_is_better for form in self.forms]).astype(bool), self.score, -self.score
+            self.of_variants([variant.higher_is_better for variant in self.variants]).astype(bool),
+            self.score,
+            -self.score,
         )
 
-    def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-        """(n,) a value of each form, spread over its judgments."""
+    def of_variants(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+        """(n,) a value of each variant, spread over its judgments."""
         array = np.asarray(values)
-        if not len(self.forms):
+        if not len(self.variants):
             return np.zeros(0, array.dtype)
-        return constant_column(array[0], len(self)) if (array == array[0]).all() else take_in_parts(array, self.form)
+        return constant_column(array[0], len(self)) if (array == array[0]).all() else take_in_parts(array, self.variant)
 
 
-_ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
+_ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "variants")
 
 
 def read_judgments(
-    connection: Connection, form: Form, entries: Entries, *, after: int, upto: int, before_us: int | None = None
+    connection: Connection,
+    variant: JudgeVariant,
+    entries: Entries,
+    *,
+    after: int,
+    until_seq: int,
+    before_us: int | None = None,
 ) -> JudgmentColumns:
-    """The judgments of one form that nothing superseded, with `seq` above `after` and up to `upto`.
+    """The judgments of one variant that nothing superseded, with `seq` above `after` and up to `until_seq`.
 
     With `before_us`, those that existed before this moment and that nothing had superseded by then.
     """
-    # find the few added after a view was made by number, and all of a form by the form's index
+    # find the few added after a view was made by number, and all of a variant by the variant's index
     owner: Any = judgments.c.form_id + 0 if after else judgments.c.form_id
     where = (
-        owner == form.form_id,
+        owner == variant.form_id,
         judgments.c.superseded == 0 if before_us is None else counted_before(judgments, before_us),
         judgments.c.seq > after,
-        judgments.c.seq <= upto,
+        judgments.c.seq <= until_seq,
     )
-    if form.pairwise:
+    if variant.pairwise:
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
         numbered = judgments.c.seq * (1 << _VERDICT) + _packed_column()
         query = select(sides, numbered, judgments.c.created_us).where(*where)
@@ -121,9 +129,9 @@ def read_judgments(
         arrays = _unpack(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
         score = np.array(columns[4], np.float64)
     return JudgmentColumns(
-        forms=(form,),
-        form=constant_form(arrays["seq"].size),
-        score=score if form.higher_is_better else -score,
+        variants=(variant,),
+        variant=constant_variant(arrays["seq"].size),
+        score=score if variant.higher_is_better else -score,
         **arrays,
     )
 
@@ -194,41 +202,41 @@ def missing_scores(n: int) -> FloatArray:
     return constant_column(np.float64(np.nan), n)
 
 
-def constant_form(n: int) -> CodeArray:
-    """(n,) the form of judgments that share it: one value repeated n times."""
+def constant_variant(n: int) -> CodeArray:
+    """(n,) the variant of judgments that share it: one value repeated n times."""
     return constant_column(np.int32(0), n)
 
 
 def join_same_form(earlier: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
-    """Join two parts of the judgments of one form."""
+    """Join two parts of the judgments of one variant."""
     n = len(earlier) + len(new)
-    pairwise = earlier.forms[0].pairwise
-    names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
+    pairwise = earlier.variants[0].pairwise
+    names = [name for name in _ARRAYS if name != "variant" and not (pairwise and name == "score")]
     arrays: dict[str, Any] = {name: joined(getattr(earlier, name), getattr(new, name)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(n)
-    return JudgmentColumns(forms=earlier.forms, form=constant_form(n), **arrays)
+    return JudgmentColumns(variants=earlier.variants, variant=constant_variant(n), **arrays)
 
 
 def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
-    """Join the judgments of several forms."""
+    """Join the judgments of several variants."""
     if len(parts) == 1:
         return parts[0]
-    forms = tuple(form for part in parts for form in part.forms)
-    shift = np.cumsum([0, *(len(part.forms) for part in parts)])
-    pairwise = all(form.pairwise for form in forms)
-    names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
+    variants = tuple(variant for part in parts for variant in part.variants)
+    shift = np.cumsum([0, *(len(part.variants) for part in parts)])
+    pairwise = all(variant.pairwise for variant in variants)
+    names = [name for name in _ARRAYS if name != "variant" and not (pairwise and name == "score")]
     arrays: dict[str, Any] = {name: joined(*(getattr(part, name) for part in parts)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(arrays["seq"].size)
-    # each part has one form, so its column takes no memory
-    form = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
-    return JudgmentColumns(forms=forms, form=form, **arrays)
+    # each part has one variant, so its column takes no memory
+    variant = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
+    return JudgmentColumns(variants=variants, variant=variant, **arrays)
 
 
 NOTHING = JudgmentColumns(
-    forms=(),
-    form=np.zeros(0, np.int32),
+    variants=(),
+    variant=np.zeros(0, np.int32),
     seq=np.zeros(0, np.int64),
     left=np.zeros(0, np.int32),
     right=np.zeros(0, np.int32),

@@ -69,7 +69,7 @@ def combinations() -> codes.ByteArray:
 
 def has_swapped_order(columns: JudgmentColumns, owner: CodeArray) -> NDArray[np.bool_]:
     """For each judge and dimension, whether any of its imported verdicts is in swapped order."""
-    imported = columns.of_forms([form.imported for form in columns.forms])
+    imported = columns.of_variants([variant.imported for variant in columns.variants])
     highest = max((int(owner[rows].max()) for rows in row_slices(owner.size)), default=0)
     swapping = np.zeros(highest + 1, bool)
     for rows in row_slices(len(columns)):
@@ -132,8 +132,8 @@ def _combine_rows(
     columns: JudgmentColumns, rows: IntArray, start: IntArray, owner: CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows; `start` is the first row of each."""
-    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
-    single = columns.of_forms([bool(form.orders) for form in columns.forms]).astype(bool, copy=False)
+    imported = columns.of_variants([variant.imported for variant in columns.variants]).astype(bool, copy=False)
+    single = columns.of_variants([bool(variant.orders) for variant in columns.variants]).astype(bool, copy=False)
     number = np.append(start[1:], rows.size) - start
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)

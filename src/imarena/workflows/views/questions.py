@@ -108,8 +108,8 @@ def count_answered(workspace: Workspace) -> Counter[str]:
     counts: Counter[str] = Counter()
     with reading(workspace.store.engine) as connection:
         judges = dict(connection.execute(select(judge_forms.c.id, judge_forms.c.judge)).tuples().all())
-        for form, number in connection.execute(query.group_by(table.c.form_id)):
-            counts[judges[form]] += number
+        for variant, number in connection.execute(query.group_by(table.c.form_id)):
+            counts[judges[variant]] += number
     return counts
 
 

@@ -12,7 +12,7 @@ from imarena.storage import from_row, reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.chains import ONE_SIDE, pages
 from imarena.workflows.views.fetch import fetch_columns
-from imarena.workflows.views.forms import EARLIER
+from imarena.workflows.views.judge_variants import EARLIER
 from imarena.workflows.views.view import View
 from imarena.workflows.views.votes import REASONS, Reason
 
@@ -58,9 +58,9 @@ def uncounted_votes(view: View) -> dict[str, str]:
 
 
 def uncounted_judgments(view: View) -> dict[str, str]:
-    """Reasons of the judgments that do not count, by id: superseded, by an earlier form, or one-sided."""
+    """Reasons of the judgments that do not count, by id: superseded, by an earlier variant, or one-sided."""
     table = judgments
-    earlier = table.c.form_id.in_(list(view.forms.earlier)) if view.forms.earlier else false()
+    earlier = table.c.form_id.in_(list(view.variants.earlier)) if view.variants.earlier else false()
     query = select(table.c.id, table.c.superseded).where(or_(table.c.superseded == 1, earlier))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query).tuples().all()
@@ -89,7 +89,7 @@ def judgment_reason(view: View, row: Any) -> str:
     """Why a judgment (a row of its table) does not count; empty if it does."""
     if row["superseded"]:
         return Reason.SUPERSEDED.value
-    if row["form_id"] in view.forms.earlier:
+    if row["form_id"] in view.variants.earlier:
         return EARLIER
     if row["right_id"] is not None and (view.one_sided == row["seq"]).any():
         return ONE_SIDE

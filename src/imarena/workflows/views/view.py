@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from imarena.core import IntArray
 from imarena.core.records import Mode, Status
-from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
+from imarena.storage import ColumnCache, JudgeVariant, Workspace, microseconds, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views.cached import (
     read_judgments_cached,
@@ -29,8 +29,8 @@ from imarena.workflows.views.cached import (
 from imarena.workflows.views.chains import ONE_SIDE, one_sided_judgments, pages
 from imarena.workflows.views.codes import MODES, Names
 from imarena.workflows.views.entries import ITEM_LABELS, Entries, read_entries
-from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.item_columns import ItemColumns, read_item_columns
+from imarena.workflows.views.judge_variants import EARLIER, JudgeVariants, count_live, read_variants
 from imarena.workflows.views.judgments import (
     NOTHING,
     JudgmentColumns,
@@ -76,24 +76,24 @@ class View:
         self.marks = marks or read_watermarks(workspace)
         self.recent = self.count_recent(self.marks.judgments)
         """How many judgment numbers just before the last are taken; if more are later, some were committed late."""
-        self._by_form: dict[int, JudgmentColumns] = {}
+        self._by_variant: dict[int, JudgmentColumns] = {}
         self._keep_judgments = keep_judgments
         self._reading = threading.RLock()
         self.computed: dict[object, Any] = {}
         """Results that readers computed from this view and share."""
 
-    def count_recent(self, upto: int) -> int:
+    def count_recent(self, until_seq: int) -> int:
         """How many of the judgments just before a number, which may be committed late, exist now."""
         lag = uncommitted_window(self)
         if not lag:
             return 0
-        query = select(func.count()).where(judgments.c.seq > upto - lag, judgments.c.seq <= upto)
+        query = select(func.count()).where(judgments.c.seq > until_seq - lag, judgments.c.seq <= until_seq)
         with reading(self.workspace.store.engine) as connection:
             return int(connection.execute(query).scalar_one())
 
-    def lag(self, upto: int, recent: int) -> int:
-        """How many numbers before `upto` to read again, if `recent` of them were taken when they were read."""
-        return uncommitted_window(self) if self.count_recent(upto) != recent else 0
+    def lag(self, until_seq: int, recent: int) -> int:
+        """How many numbers before `until_seq` to read again, if `recent` of them were taken when they were read."""
+        return uncommitted_window(self) if self.count_recent(until_seq) != recent else 0
 
     @cached_property
     def entries(self) -> Entries:
@@ -101,12 +101,12 @@ class View:
         return self._read_once("entries", self._shared_entries)
 
     def _shared_entries(self, connection: Connection) -> Entries:
-        upto = _entry_marks(self.marks)
-        known_upto, entries_ref = _LAST_ENTRIES.get(self.workspace.store, (None, None))
-        entries = entries_ref() if entries_ref is not None and known_upto == upto else None
+        marks = _entry_marks(self.marks)
+        known_marks, entries_ref = _LAST_ENTRIES.get(self.workspace.store, (None, None))
+        entries = entries_ref() if entries_ref is not None and known_marks == marks else None
         if entries is None:
             entries = read_entries(connection)
-            _LAST_ENTRIES[self.workspace.store] = upto, weakref.ref(entries)
+            _LAST_ENTRIES[self.workspace.store] = marks, weakref.ref(entries)
         return entries
 
     @cached_property
@@ -120,10 +120,10 @@ class View:
         return self.entries.labels[name] if name in ITEM_LABELS else self.item_columns.get(name)
 
     @cached_property
-    def forms(self) -> JudgeForms:
-        """The forms of all judges, and which of them count."""
+    def variants(self) -> JudgeVariants:
+        """The variants of all judges, and which of them count."""
         with reading(self.workspace.store.engine) as connection:
-            return read_forms(connection, self._before_us)
+            return read_variants(connection, self._before_us)
 
     @cached_property
     def votes(self) -> VoteColumns:
@@ -136,36 +136,36 @@ class View:
         with reading(self.workspace.store.engine) as connection:
             return open_campaigns(connection)
 
-    def judgments(self, forms: Sequence[Form]) -> JudgmentColumns:
-        """The live judgments of these forms."""
-        parts = [self._of(form) for form in forms]
+    def judgments(self, variants: Sequence[JudgeVariant]) -> JudgmentColumns:
+        """The live judgments of these variants."""
+        parts = [self._of(variant) for variant in variants]
         return join_judgments(parts) if parts else NOTHING
 
-    def _of(self, form: Form) -> JudgmentColumns:
+    def _of(self, variant: JudgeVariant) -> JudgmentColumns:
         with self._reading:
-            columns = self._by_form.get(form.form_id)
+            columns = self._by_variant.get(variant.form_id)
             if columns is None and self._before_us is not None:
                 with reading(self.workspace.store.engine) as connection:
-                    columns = self._read_form(connection, form, 0)
-                self._keep(form, columns)
+                    columns = self._read_variant(connection, variant, 0)
+                self._keep(variant, columns)
             elif columns is None:
-                cached = read_judgments_cached(self, form)
+                cached = read_judgments_cached(self, variant)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
-                        columns = self._read_form(connection, form, 0)
+                        columns = self._read_variant(connection, variant, 0)
                     else:
                         columns = self._continue(connection, *cached)
                 if worth_storing(len(columns), len(cached[0]) if cached else 0):
-                    write_judgments_cached(self, form, columns)
-                self._keep(form, columns)
+                    write_judgments_cached(self, variant, columns)
+                self._keep(variant, columns)
         return columns
 
-    def _read_form(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
-        """The judgments of one form after a number, without those that were shown the source of only one side."""
+    def _read_variant(self, connection: Connection, variant: JudgeVariant, after: int) -> JudgmentColumns:
+        """The judgments of one variant after a number, without those that were shown the source of only one side."""
         columns = read_judgments(
-            connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
+            connection, variant, self.entries, after=after, until_seq=self.marks.judgments, before_us=self._before_us
         )
-        one_sided = self.one_sided if form.pairwise else ()
+        one_sided = self.one_sided if variant.pairwise else ()
         return columns.where(~np.isin(columns.seq, one_sided)) if len(one_sided) else columns
 
     @cached_property
@@ -186,34 +186,36 @@ class View:
     def _read_votes(self, connection: Connection) -> VoteColumns:
         return read_votes(connection, self.entries.at, self._before_us, later_turns=self._has_later_turns)
 
-    def _keep(self, form: Form, columns: JudgmentColumns) -> None:
+    def _keep(self, variant: JudgeVariant, columns: JudgmentColumns) -> None:
         if self._keep_judgments:
-            self._by_form[form.form_id] = columns
+            self._by_variant[variant.form_id] = columns
 
     @cached_property
     def verdicts(self) -> Counter[int]:
-        """Number of live ok judgments of each form that counts."""
+        """Number of live ok judgments of each variant that counts."""
         return self._read_once("verdicts", self._count_verdicts)
 
     def _count_verdicts(self, connection: Connection) -> Counter[int]:
-        counting = self.forms.counting()
+        counting = self.variants.counting()
         if self._before_us is not None:
-            return Counter({form.form_id: int(self._of(form).ok.sum()) for form in counting})
-        forms = [form.form_id for form in counting]
-        cached = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
-        counted = count_live(connection, [form for form in forms if form not in cached], ok=True)
+            return Counter({variant.form_id: int(self._of(variant).ok.sum()) for variant in counting})
+        variants = [variant.form_id for variant in counting]
+        cached = {
+            form_id: int(self._by_variant[form_id].ok.sum()) for form_id in variants if form_id in self._by_variant
+        }
+        counted = count_live(connection, [variant for variant in variants if variant not in cached], ok=True)
         without = self._count_one_sided(connection, counted, judgments.c.status == Status.OK.value)
-        return Counter({**cached, **{form: number - without[form] for form, number in counted.items()}})
+        return Counter({**cached, **{variant: number - without[variant] for variant, number in counted.items()}})
 
     def _count_one_sided(
-        self, connection: Connection, forms: Iterable[int], *where: ColumnElement[bool]
+        self, connection: Connection, variants: Iterable[int], *where: ColumnElement[bool]
     ) -> Counter[int]:
-        """Number of judgments by form that were shown the source of only one side, without superseded ones."""
+        """Number of judgments by variant that were shown the source of only one side, without superseded ones."""
         counts: Counter[int] = Counter()
-        form_ids = list(forms)
+        variant_ids = list(variants)
         for page in pages(self.one_sided.tolist()):
             query = select(judgments.c.form_id, func.count()).where(judgments.c.seq.in_(page))
-            query = query.where(judgments.c.superseded == 0, judgments.c.form_id.in_(form_ids), *where)
+            query = query.where(judgments.c.superseded == 0, judgments.c.form_id.in_(variant_ids), *where)
             counts.update(dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all()))
         return counts
 
@@ -226,15 +228,15 @@ class View:
             value: T = self.__dict__[name]
         return value
 
-    def uncounted(self, forms: Sequence[Form]) -> Counter[str]:
-        """Number of judgments of these forms that do not count although nothing replaced them, by reason."""
-        earlier = self.forms.earlier
-        old = [form.form_id for form in forms if form.form_id in earlier]
+    def uncounted(self, variants: Sequence[JudgeVariant]) -> Counter[str]:
+        """Number of judgments of these variants that do not count although nothing replaced them, by reason."""
+        earlier = self.variants.earlier
+        old = [variant.form_id for variant in variants if variant.form_id in earlier]
         with reading(self.workspace.store.engine) as connection:
             numbers = {
                 EARLIER: count_live(connection, old).total(),
                 ONE_SIDE: self._count_one_sided(
-                    connection, (form.form_id for form in forms if form.form_id not in earlier)
+                    connection, (variant.form_id for variant in variants if variant.form_id not in earlier)
                 ).total(),
             }
         return +Counter(numbers)
@@ -249,7 +251,7 @@ class View:
             if "one_sided" in self.__dict__:
                 fresh.__dict__["one_sided"] = self._one_sided_since(fresh)
             if same_entries or _goes_on(self.entries, fresh.entries):
-                fresh._by_form = self._grow(fresh)
+                fresh._by_variant = self._grow(fresh)
         same_votes = all(
             getattr(marks, name) == getattr(self.marks, name) for name in ("votes", "assignments", "exclusions")
         )
@@ -266,22 +268,24 @@ class View:
     def _grow(self, fresh: "View") -> dict[int, JudgmentColumns]:
         """The judgments that were read, with those added since and without those superseded since."""
         if fresh.marks.judgments == self.marks.judgments:
-            return dict(self._by_form)
+            return dict(self._by_variant)
         with reading(self.workspace.store.engine) as connection:
             return {
                 identity: fresh._continue(connection, columns, self.marks.judgments, self.recent)
-                for identity, columns in dict(self._by_form).items()
+                for identity, columns in dict(self._by_variant).items()
             }
 
-    def _continue(self, connection: Connection, earlier: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
-        """Update judgments of one form that were read up to a number to this view."""
-        lag = self.lag(upto, recent)
-        if upto == self.marks.judgments and not lag:
+    def _continue(
+        self, connection: Connection, earlier: JudgmentColumns, until_seq: int, recent: int
+    ) -> JudgmentColumns:
+        """Update judgments of one variant that were read up to a number to this view."""
+        lag = self.lag(until_seq, recent)
+        if until_seq == self.marks.judgments and not lag:
             return earlier
-        after = max(0, upto - lag)
+        after = max(0, until_seq - lag)
         superseded = superseded_since(connection, after)
         live = earlier.where(~np.isin(earlier.seq, superseded)) if superseded.size else earlier
-        new = self._read_form(connection, earlier.forms[0], after)
+        new = self._read_variant(connection, earlier.variants[0], after)
         if lag:
             new = new.where(~np.isin(new.seq, live.seq[live.seq > after]))
         return join_same_form(live, new) if len(new) else live

@@ -1,4 +1,4 @@
-"""The parts of an arena that seldom change (outputs, items, a judge's scores), kept encoded in the workspace's cache.
+"""The parts of `VoteData` that seldom change (outputs, items, a judge's scores), kept encoded in the workspace's cache.
 
 Votes come every hour, outputs and scores do not: ranking again after a batch of votes reads these columns from one file
 instead of half a million rows. The file's name reflects the contents of the tables, so a stale file is never used.
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, case, func, select
 
 from imarena.core import UserError
-from imarena.storage import Form, Workspace, reading
+from imarena.storage import JudgeVariant, Workspace, reading
 from imarena.storage.schema import blobs, items, judgments, outputs
-from imarena.workflows.views import count_live, encode_names, fetch_columns, read_forms
+from imarena.workflows.views import count_live, encode_names, fetch_columns, read_variants
 
 UNIT_LABELS = ("family", "task", "topic", "track")
 FORM = 5
@@ -119,12 +119,16 @@ def _read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -
             row[0]: row[1:]
             for row in fetch_rows(connection, select(items.c.id, *(items.c[name] for name in UNIT_LABELS)))
         }
-        forms = read_forms(connection)
-        counting = forms.counting([judge], dimension, pairwise=False)
-        scored = [(form, _scores_of(connection, form)) for form in counting]
-        old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in counting]
+        variants = read_variants(connection)
+        counting = variants.counting([judge], dimension, pairwise=False)
+        scored = [(variant, _scores_of(connection, variant)) for variant in counting]
+        old = [
+            variant.form_id
+            for variant in variants.chosen([judge], dimension, pairwise=False)
+            if variant not in counting
+        ]
         earlier = count_live(connection, old).total()
-        compares = bool(forms.counting([judge], dimension, pairwise=True))
+        compares = bool(variants.counting([judge], dimension, pairwise=True))
     if not rows:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if judge and not any(scores[0].size for _, scores in scored):
@@ -136,24 +140,27 @@ _ScoreRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDAr
 """Numbers of the outputs, repeats, numbers of the judgments, and the scores, higher being better."""
 
 
-def _scores_of(connection: Connection, form: Form) -> _ScoreRows:
-    """Read the live scores of one form of a judge."""
+def _scores_of(connection: Connection, variant: JudgeVariant) -> _ScoreRows:
+    """Read the live scores of one variant of a judge."""
     table = judgments
     columns = fetch_columns(
         connection,
         select(table.c.left_seq, table.c.repeat, table.c.seq, table.c.score).where(
-            table.c.form_id == form.form_id, table.c.superseded == 0, table.c.status == "ok", table.c.score.is_not(None)
+            table.c.form_id == variant.form_id,
+            table.c.superseded == 0,
+            table.c.status == "ok",
+            table.c.score.is_not(None),
         ),
     )
     output, repeat, seq = (np.array(column, np.int64) for column in columns[:3])
     score = np.array(columns[3], np.float64)
-    return output, repeat, seq, score if form.higher_is_better else -score
+    return output, repeat, seq, score if variant.higher_is_better else -score
 
 
 def _encode(
     rows: list[Any],
     about: dict[str, Any],
-    scored: list[tuple[Form, _ScoreRows]],
+    scored: list[tuple[JudgeVariant, _ScoreRows]],
     earlier: int,
 ) -> WeightedColumns:
     units = sorted({(row[1], row[2]) for row in rows})
@@ -178,7 +185,7 @@ def _encode(
     return _with_scores(columns, scored)
 
 
-def _with_scores(columns: WeightedColumns, scored: list[tuple[Form, _ScoreRows]]) -> WeightedColumns:
+def _with_scores(columns: WeightedColumns, scored: list[tuple[JudgeVariant, _ScoreRows]]) -> WeightedColumns:
     """Return the columns with the (N, m) mean of a judge's scores over repeats; per repeat, the first score counts."""
     if not scored:  # people alone: all scores are equal
         return columns
@@ -196,8 +203,8 @@ def _with_scores(columns: WeightedColumns, scored: list[tuple[Form, _ScoreRows]]
     total = np.bincount(position[rows], score[rows], size)
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
     versions: Counter[str] = Counter()
-    for form, scores in scored:
-        versions[form.judge_version] += int((columns.at(scores[0]) >= 0).sum())
+    for variant, scores in scored:
+        versions[variant.judge_version] += int((columns.at(scores[0]) >= 0).sum())
     return replace(columns, scores=means, versions=dict(versions))
 
 

@@ -103,8 +103,8 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
 
 def _builtin_reasons(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
-    forms = view.forms.counting(("builtin",), pairwise=False)
-    judgments = live_judgments(view, forms) if forms else None
+    variants = view.variants.counting(("builtin",), pairwise=False)
+    judgments = live_judgments(view, variants) if variants else None
     if judgments is None:
         return
     left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
@@ -137,10 +137,12 @@ def _fails(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
 
 def _luminance(view: View) -> Iterator[tuple[str, Mapping[str, float]]]:
     """EdiVal's luminance of outputs and of their base images."""
-    forms = [form for form in view.forms.counting(dimension="quality", pairwise=False) if form.judge == "edival"]
-    if not forms:
+    variants = [
+        variant for variant in view.variants.counting(dimension="quality", pairwise=False) if variant.judge == "edival"
+    ]
+    if not variants:
         return
-    judgments = live_judgments(view, forms)
+    judgments = live_judgments(view, variants)
     left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
     for stored in verdict_texts(view, judgments, '"luminance'):
         yield view.entries.id_of(left[stored.seq]), stored.scores

@@ -145,16 +145,16 @@ class PaperData:
         """The mean score of each output by judge and dimension."""
         number = len(self.view.entries.output_id)
         values = {}
-        for form in self.view.forms.counting(self.judges or None, pairwise=False):
-            columns = first_scores(live_judgments(self.view, [form]))
+        for variant in self.view.variants.counting(self.judges or None, pairwise=False):
+            columns = first_scores(live_judgments(self.view, [variant]))
             rows = np.flatnonzero(np.isfinite(columns.score))
             if not rows.size:
                 continue
-            name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
+            name = variant.judge if variant.dimension == WHOLE else f"{variant.judge}, {variant.dimension}"
             count = np.bincount(columns.left[rows], minlength=number)
             total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
             mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
-            values[name] = OutputValues(name, mean, higher_is_better=form.higher_is_better)
+            values[name] = OutputValues(name, mean, higher_is_better=variant.higher_is_better)
         return dict(sorted(values.items()))
 
     @cached_property

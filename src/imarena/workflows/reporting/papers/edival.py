@@ -14,7 +14,7 @@ from imarena import reports
 from imarena.core import UserError, canonical_json, object_plan
 from imarena.core.records import Item, Judgment, Mode, Output, Status
 from imarena.reports.tables import Table, to_csv
-from imarena.storage import Form, Workspace
+from imarena.storage import JudgeVariant, Workspace
 from imarena.workflows.reporting.papers.edival_style import majorities, style_tables, yes_of_people
 from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments
 
@@ -87,7 +87,7 @@ def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> l
     """The sets of tools to report on, the main one first: those requested, else all that EdiVal's judges used."""
     if judges:
         return [judge for judge in chosen_judges(view, list(judges)) if judge.judge.startswith("edival")]
-    names = [name for name in view.forms.judges if name.partition("/")[0] == "edival"]
+    names = [name for name in view.variants.judges if name.partition("/")[0] == "edival"]
     if not names and not styled:
         raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
     return [tool_set.judge for name in names for tool_set in tool_sets(view, name)]
@@ -114,10 +114,13 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
 
 def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
     """A judge's scores that count, one row per output, including undecided ones."""
-    forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
+    variants = {
+        dimension: [variant for variant in judge.variants if variant.dimension == dimension]
+        for dimension in _DIMENSIONS
+    }
     bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
     dimension_of: dict[int, str] = {}
-    for dimension, of in forms.items():
+    for dimension, of in variants.items():
         dimension_of |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
     unscored: Counter[str] = Counter()
     tools: dict[str, str] = {}
@@ -230,7 +233,7 @@ def _baseline_lines(
 ) -> list[reports.BinaryAgreement]:
     lines = []
     for judge in chosen_judges(view, list(baselines)) if baselines else ():
-        columns = first_scores(live_judgments(view, judge.forms))
+        columns = first_scores(live_judgments(view, judge.variants))
         scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
         parts: dict[str, list[str]] = {}
         for key, value in scores.items():
@@ -276,13 +279,18 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def tool_sets(view: View, judge: str) -> list[ToolSet]:
     """The sets of tools of a judge that have scores: the one with the most dimensions first, then the newest."""
-    groups: dict[str, list[Form]] = {}
-    for form in view.forms.chosen([judge], pairwise=False):
-        params = json.loads(form.params)
+    groups: dict[str, list[JudgeVariant]] = {}
+    for variant in view.variants.chosen([judge], pairwise=False):
+        params = json.loads(variant.params)
         params.pop("dimension", None)
-        groups.setdefault(f"{form.judge_version} {canonical_json(params)}", []).append(form)
-    ordered = sorted(groups.values(), key=lambda forms: (len({f.dimension for f in forms}), _newest(view, forms)))
-    sets = [ToolSet(ChosenJudge(judge, judge, tuple(forms)), json.loads(forms[0].params)) for forms in ordered[::-1]]
+        groups.setdefault(f"{variant.judge_version} {canonical_json(params)}", []).append(variant)
+    ordered = sorted(
+        groups.values(), key=lambda variants: (len({f.dimension for f in variants}), _newest(view, variants))
+    )
+    sets = [
+        ToolSet(ChosenJudge(judge, judge, tuple(variants)), json.loads(variants[0].params))
+        for variants in ordered[::-1]
+    ]
     if not sets:
         return []
     first, result = sets[0], [sets[0]]
@@ -290,9 +298,9 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
         label = f"{judge}: {tool_set.changes(first)}"
         if label in {other.judge.name for other in result}:
             label = f"{label} ({number})"
-        result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.forms), tool_set.settings))
+        result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.variants), tool_set.settings))
     return result
 
 
-def _newest(view: View, forms: Sequence[Form]) -> int:
-    return int(view.judgments(forms).seq.max(initial=0))
+def _newest(view: View, variants: Sequence[JudgeVariant]) -> int:
+    return int(view.judgments(variants).seq.max(initial=0))

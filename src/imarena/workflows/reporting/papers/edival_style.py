@@ -14,13 +14,13 @@ from imarena.workflows.views import View, live_judgments, read_ratings
 
 def style_tables(view: View) -> list[Table]:
     """One table by judge, editor, mode and shape of the source; empty if no style was checked."""
-    judges = [name for name in view.forms.judges if name.partition("/")[0] == STYLE_CHECK]
+    judges = [name for name in view.variants.judges if name.partition("/")[0] == STYLE_CHECK]
     answers = [answer for judge in judges for answer in _answers(view, judge)]
     return [style_table(answers)] if answers else []
 
 
 def _answers(view: View, judge: str) -> list[StyleAnswer]:
-    live = set(live_judgments(view, view.forms.counting([judge])).seq.tolist())
+    live = set(live_judgments(view, view.variants.counting([judge])).seq.tolist())
     answers: dict[str, tuple[bool | None, str]] = {}
     for row in view.workspace.store.rows(Judgment, judge=judge):
         if row["seq"] in live and row["right_id"] is None:

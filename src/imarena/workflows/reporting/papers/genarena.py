@@ -75,7 +75,7 @@ def judge_consistency(data: PaperData) -> Block:
 def judge_confusion(data: PaperData) -> Block:
     """Table 5: outcomes of people and of each overall judge on the same battles, as `imarena align` prints them."""
     options = AlignOptions(rounds=0)
-    judges = sorted({form.judge for form in data.view.forms.counting(data.judges or None, WHOLE)})
+    judges = sorted({variant.judge for variant in data.view.variants.counting(data.judges or None, WHOLE)})
     if not judges:
         return NOTHING
     try:

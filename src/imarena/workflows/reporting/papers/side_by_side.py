@@ -200,11 +200,11 @@ def dimensions_by_task(data: PaperData) -> Block:
 
 def _dimension_judges(data: PaperData) -> Iterator[tuple[str, str, str]]:
     """Column, judge and dimension: comparing judges, else scoring ones; columns name the judge if there are several."""
-    forms = data.view.forms.counting(data.judges or None)
+    variants = data.view.variants.counting(data.judges or None)
     for dimension, short in GEDIT_DIMENSIONS.items():
-        about = [form for form in forms if form.dimension == dimension]
-        comparing = [form for form in about if form.pairwise]
-        judges = sorted({form.judge for form in comparing or about})
+        about = [variant for variant in variants if variant.dimension == dimension]
+        comparing = [variant for variant in about if variant.pairwise]
+        judges = sorted({variant.judge for variant in comparing or about})
         for judge in judges:
             yield short if len(judges) == 1 else f"{short}, {judge}", judge, dimension
 

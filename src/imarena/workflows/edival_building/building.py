@@ -32,10 +32,10 @@ from imarena.instructions import (
     scene_statistics,
 )
 from imarena.storage import Workspace
+from imarena.workflows.edival_building.chain_writing import ChainWriter, ScenePlan
+from imarena.workflows.edival_building.decomposers import OFFLINE, WiredDecomposer
+from imarena.workflows.edival_building.scene_evidence import SceneTally, decompose_images
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.instructing.chain_writing import ChainWriter, ScenePlan
-from imarena.workflows.instructing.decomposers import OFFLINE, WiredDecomposer
-from imarena.workflows.instructing.scene_evidence import SceneTally, decompose_images
 from imarena.workflows.wiring import JudgeChat, record_run
 
 TAXONOMY = "edival"

@@ -1,7 +1,7 @@
-"""Judgment forms: the judge with its version, prompt, parameters and orders. One row per form.
+"""Judge variants: the judge with its version, prompt, parameters and orders. One row per variant.
 
-Two judgments with the same form answer the same question in the same way. ``workflows/views`` decides which form of
-a judge counts; here a form only gets its identity.
+Two judgments with the same variant answer the same question in the same way. ``workflows/views`` decides which
+variant of a judge counts; here it only gets its identity.
 """
 
 import json
@@ -19,14 +19,14 @@ HIGHER = "higher_is_better"
 
 
 @dataclass(frozen=True)
-class Form:
+class JudgeVariant:
     """A judge as configured when it gave verdicts. `orders` is empty if both orders of a battle are asked."""
 
     judge: str
     dimension: str
     pairwise: bool
     imported: bool
-    """Imported from elsewhere: the parameters are not known here and do not distinguish forms."""
+    """Imported from elsewhere: the parameters are not known here and do not distinguish variants."""
     judge_version: str
     prompt_id: str
     prompt_version: str
@@ -42,15 +42,15 @@ class Form:
         return int(sha256_hex(content)[:16], 16) >> 1
 
     def row(self) -> dict[str, Any]:
-        """The form's row in the table ``judge_forms``."""
+        """The variant's row in the table ``judge_forms``."""
         return {"id": self.form_id, **{name: _plain(value) for name, value in asdict(self).items()}}
 
 
-def form_of(judgment: Judgment) -> Form:
-    """The form of a judgment. Called for every judgment that is stored; equal forms share one object."""
+def variant_of(judgment: Judgment) -> JudgeVariant:
+    """The variant of a judgment. Called for every judgment that is stored; equal variants share one object."""
     imported = judgment.run_id is None
     higher = judgment.params.get(HIGHER) is not False
-    return _form(
+    return _variant(
         "" if imported else canonical_json(judgment.params),
         higher,
         judgment.judge,
@@ -65,17 +65,19 @@ def form_of(judgment: Judgment) -> Form:
 
 
 @lru_cache(4096)
-def _form(params: str, higher: bool, judge: str, dimension: str, pairwise: bool, imported: bool, *rest: str) -> Form:
+def _variant(
+    params: str, higher: bool, judge: str, dimension: str, pairwise: bool, imported: bool, *rest: str
+) -> JudgeVariant:
     names = ("judge_version", "prompt_id", "prompt_version", "parser_version")
     parsed_params: dict[str, Any] = json.loads(params) if params else {HIGHER: higher}
     fields = dict(zip(names, rest, strict=True))
-    return form_from(parsed_params, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **fields)
+    return variant_from(parsed_params, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **fields)
 
 
-def form_from(params: Mapping[str, Any], *, imported: bool, **fields: Any) -> Form:
-    """A form from a judgment's parameters and its other identifying fields."""
+def variant_from(params: Mapping[str, Any], *, imported: bool, **fields: Any) -> JudgeVariant:
+    """A variant from a judgment's parameters and its other identifying fields."""
     own_params = {} if imported else {name: value for name, value in params.items() if name != ORDERS}
-    return Form(
+    return JudgeVariant(
         **fields,
         imported=imported,
         params=canonical_json(own_params) if own_params else "{}",
@@ -84,11 +86,11 @@ def form_from(params: Mapping[str, Any], *, imported: bool, **fields: Any) -> Fo
     )
 
 
-def form_of_row(row: Any) -> Form:
-    """The form of a row of the table ``judge_forms``."""
+def variant_of_row(row: Any) -> JudgeVariant:
+    """The variant of a row of the table ``judge_forms``."""
     flags = ("pairwise", "imported", "higher_is_better")
     values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
-    return Form(**values)
+    return JudgeVariant(**values)
 
 
 def _plain(value: Any) -> Any:

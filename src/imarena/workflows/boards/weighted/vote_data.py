@@ -53,7 +53,7 @@ class VoteTable:
 
 
 @dataclass(frozen=True)
-class Arena:
+class VoteData:
     """The pool, with names for its indices. `unit[k]` is (item id, turn); `output` (N, m) holds ids, empty for none."""
 
     pool: Pool
@@ -121,17 +121,17 @@ class Arena:
         return bytes(self.output[item, model]).decode()
 
 
-def with_label(arena: Arena, view: View, name: str) -> Arena:
-    """Return the arena with a column that was imported with the items, to group by; unchanged if no item has it."""
+def with_label(vote_data: VoteData, view: View, name: str) -> VoteData:
+    """Return the data with a column that was imported with the items, to group by; unchanged if no item has it."""
     values = view.item_label(name)
     if values is None:
-        return arena
+        return vote_data
     value_of = dict(zip(view.entries.item_id, values.list(), strict=True))
-    column = np.array([value_of.get(item) or "" for item, _ in arena.unit], dtype=np.str_)
-    return replace(arena, labels={**arena.labels, name: column})
+    column = np.array([value_of.get(item) or "" for item, _ in vote_data.unit], dtype=np.str_)
+    return replace(vote_data, labels={**vote_data.labels, name: column})
 
 
-def read_arena(
+def read_vote_data(
     workspace: Workspace,
     judge: str | None,
     *,
@@ -139,8 +139,8 @@ def read_arena(
     scored_on: str | None = None,
     ratings: bool = False,
     people_alone: bool = False,
-) -> Arena:
-    """Read the arena. `judge` None: the only judge with scores, or a clear error.
+) -> VoteData:
+    """Read the data. `judge` None: the only judge with scores, or a clear error.
 
     `people_alone`: if no judge gave scores, or the judge is `none`, all scores are equal and only votes count.
 
@@ -169,11 +169,13 @@ def read_arena(
     useless = [REASONS.index(reason) for reason in (Reason.RATER_EXCLUDED, Reason.ONE_SIDE)]
     usable = cast.in_force & np.isin(cast.reason, useless, invert=True)
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
-    arena = _assemble(workspace, scorer, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
+    vote_data = _assemble(
+        workspace, scorer, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE))
+    )
     return (
-        replace(arena, votes=_rating_votes(workspace, arena.pool, columns, dimension))
-        if ratings and not len(arena.votes)
-        else arena
+        replace(vote_data, votes=_rating_votes(workspace, vote_data.pool, columns, dimension))
+        if ratings and not len(vote_data.votes)
+        else vote_data
     )
 
 
@@ -210,7 +212,7 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
 
 def _assemble(
     workspace: Workspace, judge: str, columns: WeightedColumns, assigned: list[Any], cast: VoteColumns
-) -> Arena:
+) -> VoteData:
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
     output.ravel()[columns.cells] = columns.ids
@@ -225,7 +227,7 @@ def _assemble(
     outside = int(cast.counts.sum()) - int((np.array(votes.purpose, object) == "vote").sum())
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
-    return Arena(
+    return VoteData(
         pool,
         judge,
         units,
@@ -280,9 +282,9 @@ def _battle(
     return first // m, pair, first % m > second % m
 
 
-def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:
+def dimension_votes(workspace: Workspace, vote_data: VoteData, dimension: str) -> VoteTable:
     """Return the votes on one dimension alone."""
-    return read_arena(workspace, arena.judge, scored_on="overall", dimension=dimension).votes
+    return read_vote_data(workspace, vote_data.judge, scored_on="overall", dimension=dimension).votes
 
 
 def gold_set(workspace: Workspace) -> frozenset[str]:

@@ -9,7 +9,7 @@ from imarena.core import ObjectPlan, Progress
 from imarena.core.records import ImageRef, Status
 from imarena.engine import WorkerTask
 from imarena.storage import Workspace
-from imarena.workflows.questions import Questions, Terms, ask
+from imarena.workflows.questions import Questions, RunOptions, ask
 from imarena.workflows.wiring import JudgeChat
 
 MadePlan = tuple[ObjectPlan, tuple[str, ...]]
@@ -59,7 +59,7 @@ class ChainWriter:
                     progress("chains", number, len(plans))
             return ""
 
-        def settle(_: ScenePlan, answer: _ChainAnswer) -> _ChainAnswer:
+        def on_answer(_: ScenePlan, answer: _ChainAnswer) -> _ChainAnswer:
             self.refused.update(answer.refused)
             self.cost_usd += answer.cost_usd
             return answer
@@ -73,10 +73,12 @@ class ChainWriter:
             return _ChainAnswer(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))
 
         questions = Questions(
-            plans, lambda plan: plan, WorkerTask(self._ask_chain, failed), failed, settle, write, stage="chains"
+            plans, lambda plan: plan, WorkerTask(self._ask_chain, failed), failed, on_answer, write, stage="chains"
         )
-        terms = Terms("threads", self.client.endpoint.max_concurrency, opening=self.client.opened, progress=progress)
-        return (await ask(questions, terms)).stopped
+        run_options = RunOptions(
+            "threads", self.client.endpoint.max_concurrency, opening=self.client.opened, progress=progress
+        )
+        return (await ask(questions, run_options)).stopped
 
     async def _ask_chain(self, plan: ScenePlan) -> _ChainAnswer:
         """Ask the model for each open word, one turn after the other."""

@@ -15,7 +15,7 @@ from tests.command import ROOT, Imarena
 from tests.servers.fake_endpoint import Server, fake_server
 
 PHOTOGRAPHS = ROOT / "src" / "imarena" / "studio" / "photographs"
-EDITOR = "function:tests.workflow.instructing.fake_vlm:same_image"
+EDITOR = "function:tests.workflow.edival_building.fake_vlm:same_image"
 TABLE = """
 [endpoints.{name}]
 base_url = "{url}"
@@ -175,7 +175,7 @@ def test_a_dry_run_counts_and_stores_nothing(built: Path) -> None:
 
 @pytest.fixture(scope="module")
 def vlm() -> Iterator[Server]:
-    with fake_server("--answer", "tests.workflow.instructing.fake_vlm:answer") as server:
+    with fake_server("--answer", "tests.workflow.edival_building.fake_vlm:answer") as server:
         yield server
 
 

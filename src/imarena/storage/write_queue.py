@@ -24,11 +24,11 @@ Work = Callable[[Connection], T]
 
 MOST_AT_ONCE = 64
 _TRIES = 5
-_LANES = {"sqlite": 1}
+_QUEUES = {"sqlite": 1}
 """Queues that write concurrently. On PostgreSQL one waits while another computes; more than two only cause switching
 (100 raters on two cores, p95 of a vote: four queues 480 ms, two 80 ms).
 """
-_OTHER_LANES = 2
+_OTHER_QUEUES = 2
 
 
 class WriteConflict(UserError):
@@ -76,7 +76,7 @@ class WriteQueue:
         with self._guard:
             if not self._lines:
                 lines: list[queue.SimpleQueue[_Job | None]] = [
-                    queue.SimpleQueue() for _ in range(_LANES.get(self._engine.dialect.name, _OTHER_LANES))
+                    queue.SimpleQueue() for _ in range(_QUEUES.get(self._engine.dialect.name, _OTHER_QUEUES))
                 ]
                 self._threads = [
                     threading.Thread(target=self._serve, args=(line,), name="imarena-writer", daemon=True)

@@ -24,7 +24,7 @@ _DIED = (EOFError, OSError, pickle.UnpicklingError)
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from imarena.engine.process_worker import main; main()"
 
 
-class ProcessLane(Generic[Q, A]):
+class ProcessWorker(Generic[Q, A]):
     """One process, started with its first question."""
 
     def __init__(self, task: bytes) -> None:

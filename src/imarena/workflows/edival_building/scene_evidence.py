@@ -13,8 +13,8 @@ from imarena.core.records import Evidence, JsonDict, Status, Usage
 from imarena.engine import WorkerTask
 from imarena.instructions import Decomposer, Decomposition, DroppedObject, contents_from_json
 from imarena.storage import Workspace
-from imarena.workflows.instructing.decomposers import WiredDecomposer
-from imarena.workflows.questions import Questions, SharedWork, Terms, ask
+from imarena.workflows.edival_building.decomposers import WiredDecomposer
+from imarena.workflows.questions import Questions, RunOptions, SharedWork, ask
 
 KIND = "edival.scene"
 
@@ -66,7 +66,7 @@ def decompose_images(
     tally.done_before = len(tally.scenes)
     work = [sha256 for sha256 in dict.fromkeys(images) if sha256 not in tally.scenes]
 
-    def settle(sha256: str, scene: Decomposition) -> Decomposition:
+    def on_answer(sha256: str, scene: Decomposition) -> Decomposition:
         tally.scenes[sha256] = scene
         tally.cost_usd += scene.usage.cost_usd or 0.0
         return scene
@@ -83,17 +83,17 @@ def decompose_images(
 
     shared = SharedWork(workspace.claims(), key, asked_elsewhere)
     task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
-    questions = Questions(work, workspace.blobs.get, task, _not_asked, settle, write, shared=shared, stage="images")
+    questions = Questions(work, workspace.blobs.get, task, _not_asked, on_answer, write, shared=shared, stage="images")
     client = wired.client
     if client is None:
         # `auto`: networks compute outside Python's lock, and every separate process would load all of them.
         in_process = executor in ("auto", "threads")
         at_once = concurrency or ((os.cpu_count() or 1) if in_process else None)
-        terms = Terms("threads" if in_process else executor, at_once, gpus=wired.gpus, progress=progress)
+        run_options = RunOptions("threads" if in_process else executor, at_once, gpus=wired.gpus, progress=progress)
     else:
         at_once = concurrency or client.endpoint.max_concurrency
-        terms = Terms("threads", at_once, opening=client.opened, progress=progress)
-    tally.stopped = asyncio.run(ask(questions, terms)).stopped
+        run_options = RunOptions("threads", at_once, opening=client.opened, progress=progress)
+    tally.stopped = asyncio.run(ask(questions, run_options)).stopped
     return tally
 
 

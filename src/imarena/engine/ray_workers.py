@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic
 
 from imarena.core import MissingExtra, UserError, first_line
-from imarena.engine.process_lane import pack_task
+from imarena.engine.local_workers import pack_task
 from imarena.engine.process_worker import unpack_task
 from imarena.engine.ray_images import ImageReceiver, ImageSender
 from imarena.engine.task import A, Executor, Q, WorkerDied, WorkerTask
@@ -92,8 +92,8 @@ def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:
     return max(1, min(cpus, int(has / gpus))), gpus
 
 
-class RayLane(Generic[Q, A]):
-    """One actor, started with its first question; Ray does not restart it, because a new lane replaces it."""
+class RayWorker(Generic[Q, A]):
+    """One actor, started with its first question; Ray does not restart it, because a new worker replaces it."""
 
     def __init__(self, ray: Any, task: Any, images: ImageSender, gpus: float = 0.0) -> None:
         """`task`: the packed task, or a reference to it in the object store."""
@@ -160,32 +160,32 @@ def ray_executor(
 ) -> Iterator[Executor[Q, A]]:
     """Start a worker per slot. If one dies, another gets its question; a new one is started if there is room."""
     data = ray.put(pack_task(task))  # one copy for all workers: it may be large
-    lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
+    workers: list[RayWorker[Q, A] | None] = [RayWorker(ray, data, images, gpus) for _ in range(slots)]
     most = slots
 
-    def lane_of(slot: int) -> RayLane[Q, A]:
+    def worker_of(slot: int) -> RayWorker[Q, A]:
         """Return the slot's worker; if it died and there is no room for a new one, the worker with the least to do."""
-        own = lanes[slot]
+        own = workers[slot]
         if own is not None:
             return own
-        alive = [lane for lane in lanes if lane is not None]
+        alive = [worker for worker in workers if worker is not None]
         if not alive or len(alive) < min(most, cluster_slots(ray, gpus)[0]):
-            own = lanes[slot] = RayLane(ray, data, images, gpus)
+            own = workers[slot] = RayWorker(ray, data, images, gpus)
             return own
-        return min(alive, key=lambda lane: lane.waiting)
+        return min(alive, key=lambda worker: worker.waiting)
 
     async def ask(slot: int, question: Q) -> A:
         nonlocal most
         died = 0
         while True:
-            lane = lane_of(slot)
+            worker = worker_of(slot)
             try:
-                return await lane.ask(question, patient=all(other in (None, lane) for other in lanes))
+                return await worker.ask(question, patient=all(other in (None, worker) for other in workers))
             except WorkerDied as error:
-                lane.stop(at_once=True)
-                lanes[:] = [None if other is lane else other for other in lanes]
+                worker.stop(at_once=True)
+                workers[:] = [None if other is worker else other for other in workers]
                 if isinstance(error, NoRoom):
-                    most = max(1, sum(other is not None for other in lanes))
+                    most = max(1, sum(other is not None for other in workers))
                     continue
                 died += 1
                 if died == TRIES:
@@ -194,9 +194,9 @@ def ray_executor(
     try:
         yield ask
     finally:
-        for lane in lanes:
-            if lane is not None:
-                lane.stop(at_once=True)
+        for worker in workers:
+            if worker is not None:
+                worker.stop(at_once=True)
 
 
 def ask_nodes(ray: Any, ask: Callable[..., A], *arguments: Any, timeout_s: float = 120.0) -> dict[str, A | Exception]:

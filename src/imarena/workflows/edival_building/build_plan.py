@@ -12,9 +12,9 @@ from imarena.core.records import Evidence, Item, Status
 from imarena.images import pixels, read_image_file
 from imarena.judges import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS, PIXELS_PER_TOKEN
 from imarena.storage import Workspace
-from imarena.workflows.instructing.building import BuildSettings, image_files
-from imarena.workflows.instructing.decomposers import WiredDecomposer
-from imarena.workflows.instructing.scene_evidence import KIND
+from imarena.workflows.edival_building.building import BuildSettings, image_files
+from imarena.workflows.edival_building.decomposers import WiredDecomposer
+from imarena.workflows.edival_building.scene_evidence import KIND
 from imarena.workflows.wiring import JudgeChat
 
 _LATENCY_S = 8.0

@@ -15,7 +15,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.engine import WorkerDied, WorkerTask, cluster
 from imarena.engine.ray_images import ImageReceiver, ImageSender
-from imarena.engine.ray_lane import TRIES, ray_executor
+from imarena.engine.ray_workers import TRIES, ray_executor
 
 pytestmark = pytest.mark.ray
 ENDS = ["OutOfMemoryError", "NodeDiedError", "ActorUnschedulableError", "ActorDiedError", "WorkerCrashedError"]
