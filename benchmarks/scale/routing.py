@@ -20,8 +20,9 @@ import numpy as np
 from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.ranking import Options
+from imarena.routing import AssignmentRequest, draw_batch
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles, draw_batch
+from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.boards import rerank
 from imarena.workflows.boards.weighted.vote_data import read_vote_data
@@ -106,8 +107,8 @@ def main() -> None:
         belief = timed("belief from votes and scores", lambda: current_belief(arena, claims=True), told)
         rng = np.random.default_rng(0)
         gated, told_most = AssignmentRequest(given.batch, "two-gate"), AssignmentRequest(given.batch)
-        timed("draw a batch by two gates", lambda: draw_batch(workspace, arena, belief, gated, rng), told)
-        timed("draw a batch by information", lambda: draw_batch(workspace, arena, belief, told_most, rng), told)
+        timed("draw a batch by two gates", lambda: draw_batch(arena.pool, arena.gold, belief, gated, rng), told)
+        timed("draw a batch by information", lambda: draw_batch(arena.pool, arena.gold, belief, told_most, rng), told)
         sheet = Path(folder) / "sheet.csv"
         timed("route assign, whole", lambda: assign_battles(workspace, "robot", told_most, sheet), told)
         board = Options(matrices=False)

@@ -57,29 +57,50 @@ def write_table(folder: Path) -> None:
     (folder / "items.csv").write_text("key,instruction,source\none,make the picture blue,sources/one.png\n")
 
 
+@dataclass(frozen=True)
+class Taken:
+    """A walk of the document and what happened when it was taken."""
+
+    walk: Walk
+    entered: list[tuple[str, str]]
+    around_judge: list[tuple[str, str]]
+
+
 @pytest.fixture(scope="module", params=["item", "vote"])
-def taken(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Walk, list[list[str]]]:
-    """A walk of the document, and the functions that were entered when it was taken."""
+def taken(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Taken:
+    """A walk, taken."""
     folder = tmp_path_factory.mktemp(request.param)
     write_table(folder / "table")
     words = [sys.executable, "-m", "tests.cross_cutting.traced", request.param, str(folder)]
     ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == 0, ended.stderr
-    return walk_of(request.param), json.loads(ended.stdout)
+    found = {
+        name: [(module, function) for module, function in calls] for name, calls in json.loads(ended.stdout).items()
+    }
+    return Taken(walk_of(request.param), found["functions"], found["around_judge"])
 
 
-def test_every_step_is_entered_in_this_order(taken: tuple[Walk, list[list[str]]]) -> None:
-    walk, entered = taken
-    order = {(module, function): place for place, (module, function) in reversed(list(enumerate(entered)))}
-    missing = [step for step in walk.in_python if step not in order]
-    assert not missing
-    assert walk.in_python == sorted(walk.in_python, key=order.__getitem__)
+def test_every_step_is_entered_in_this_order(taken: Taken) -> None:
+    order = {step: place for place, step in reversed(list(enumerate(taken.entered)))}
+    steps = taken.walk.in_python
+    assert not [step for step in steps if step not in order]
+    assert steps == sorted(steps, key=order.__getitem__)
 
 
-def test_every_module_that_is_entered_is_named(taken: tuple[Walk, list[list[str]]]) -> None:
+def test_the_steps_lead_to_the_judge(taken: Taken) -> None:
+    """Each module of `workflows` that is being called or awaited when the judge is asked has a step for that call."""
+    stack, steps = taken.around_judge, taken.walk.in_python
+    assert bool(stack) == (("judges/builtin/judge", "judge") in steps)
+    on_the_way = [step for step in dict.fromkeys(stack) if step in steps]
+    assert on_the_way == [step for step in steps if step in on_the_way]
+    unnamed = {module for module, _ in stack if module.startswith("workflows/")} - {module for module, _ in on_the_way}
+    assert not unnamed, f"called on the way to the judge, without a step: {' '.join(sorted(unnamed))}"
+
+
+def test_every_module_that_is_entered_is_named(taken: Taken) -> None:
     """A module that begins to be entered, or ceases to be, is added to the document or taken out of it."""
-    walk, entered = taken
-    modules = {module for module, _ in entered}
+    walk = taken.walk
+    modules = {module for module, _ in taken.entered}
     steps = {module for module, _ in walk.in_python}
     new, gone = modules - steps - walk.others, walk.others - modules
     assert not new, f"entered, and not named under the walk in ARCHITECTURE.md: {' '.join(sorted(new))}"

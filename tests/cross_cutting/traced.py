@@ -7,6 +7,7 @@ A process of its own, so that nothing was computed or cached before. All modules
 import is no step of the work.
 """
 
+import asyncio
 import contextlib
 import inspect
 import io
@@ -15,6 +16,7 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
@@ -25,19 +27,30 @@ import imarena
 PACKAGE = str(Path(imarena.__file__).parent) + "/"
 
 
-Entered = list[tuple[str, str]]
-"""Module and function, in the order in which each was entered first."""
+JUDGE = ("judges/builtin/judge", "judge")
+
+
+@dataclass
+class Entered:
+    """What ran: modules and functions."""
+
+    functions: list[tuple[str, str]] = field(default_factory=list)
+    """In the order in which each was entered first."""
+    around_judge: list[tuple[str, str]] = field(default_factory=list)
+    """What led to the first question to a judge, outermost first. A function inside another has the outer one's name."""
 
 
 @contextlib.contextmanager
 def traced() -> Iterator[Entered]:
     """What is entered inside the context, in this thread and in threads that start there."""
     seen: dict[CodeType, None] = {}
-    found: Entered = []
+    found = Entered()
 
     def enter(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            seen.setdefault(frame.f_code)
+        if event == "call" and frame.f_code not in seen:
+            seen[frame.f_code] = None
+            if (module_of(frame.f_code), frame.f_code.co_name) == JUDGE:
+                found.around_judge = stack_of(frame)
 
     threading.setprofile(enter)
     sys.setprofile(enter)
@@ -47,9 +60,41 @@ def traced() -> Iterator[Entered]:
         sys.setprofile(None)
         threading.setprofile(None)
         for code in list(seen):
-            if code.co_filename.startswith(PACKAGE) and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class
-                module = code.co_filename.removeprefix(PACKAGE).removesuffix(".py").removesuffix("/__init__")
-                found.append((module, code.co_name))
+            if (module := module_of(code)) and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class
+                found.functions.append((module, code.co_name))
+
+
+def module_of(code: CodeType) -> str:
+    """The path of a module of the package, without its ending; empty for other code."""
+    if not code.co_filename.startswith(PACKAGE):
+        return ""
+    return code.co_filename.removeprefix(PACKAGE).removesuffix(".py").removesuffix("/__init__")
+
+
+def stack_of(frame: FrameType) -> list[tuple[str, str]]:
+    """The functions of the package that are being called or awaited, from the main thread's to this one's."""
+    frames = [*main_frames(), *reversed(list(callers(frame)))]
+    named = [(module_of(one.f_code), one.f_code.co_qualname.split(".<locals>")[0]) for one in frames]
+    return [(module, name.rpartition(".")[2]) for module, name in named if module]
+
+
+def callers(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame and those that called it."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def main_frames() -> Iterator[FrameType]:
+    """The frames of the main thread, outermost first, and those that its event loop's tasks wait in."""
+    frames = list(callers(sys._current_frames()[threading.main_thread().ident or 0]))[::-1]
+    yield from frames
+    for loop in [frame.f_locals["self"] for frame in frames if frame.f_code.co_name == "run_forever"]:
+        for task in sorted(asyncio.all_tasks(loop), key=lambda task: int(task.get_name().rpartition("-")[2])):
+            waiting: Any = task.get_coro()
+            while getattr(waiting, "cr_frame", None) is not None:
+                yield waiting.cr_frame
+                waiting = waiting.cr_await
 
 
 def import_everything() -> None:
@@ -106,4 +151,4 @@ WALKS: dict[str, Callable[[Path], Entered]] = {"item": item, "vote": vote}
 if __name__ == "__main__":
     import_everything()
     entered = WALKS[sys.argv[1]](Path(sys.argv[2]))
-    sys.stdout.write(json.dumps(entered))
+    sys.stdout.write(json.dumps(asdict(entered)))

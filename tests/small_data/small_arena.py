@@ -8,11 +8,12 @@ from imarena.core.records import ImageRef, Item, Mode, Order, Output
 from imarena.datasets.studio import studio_items
 from imarena.editors.studio.editors import studio_editor
 from imarena.judges.catalog import JUDGES
+from imarena.routing import assign_sides
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.exchange.importing import WorkspaceIntake
-from imarena.workflows.questions.cases import Case, ShowableOutputs, assign_sides, load_outputs
+from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs
 from imarena.workflows.questions.judging import judge_cases
 
 HABITS = ("exact", "artefacts", "returns-input")

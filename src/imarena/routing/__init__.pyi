@@ -1,3 +1,6 @@
+from .assigning import AssignmentMaker as AssignmentMaker
+from .assigning import gold_answers as gold_answers
+from .assigning import known_tasks as known_tasks
 from .ballots import Answer as Answer
 from .ballots import InvalidBallot as InvalidBallot
 from .ballots import PracticeResult as PracticeResult
@@ -25,6 +28,8 @@ from .campaign_plan import KnownTask as KnownTask
 from .campaign_plan import ParticipationOutcome as ParticipationOutcome
 from .campaign_plan import plan_of as plan_of
 from .campaign_plan import unit_of as unit_of
+from .disputes import are_disputed as are_disputed
+from .disputes import preference_label as preference_label
 from .drawing import Batch as Batch
 from .drawing import sample_battles as sample_battles
 from .forms import FormQuestion as FormQuestion
@@ -32,6 +37,7 @@ from .forms import forms as forms
 from .gates import DEFERRAL as DEFERRAL
 from .gates import SHIFT as SHIFT
 from .gates import Gates as Gates
+from .gates import choose_gates as choose_gates
 from .gates import explicit_gates as explicit_gates
 from .gates import gates_for as gates_for
 from .known_answers import agreed_answer as agreed_answer
@@ -66,10 +72,23 @@ from .offers import repeat_of as repeat_of
 from .offers import standing_after_answer as standing_after_answer
 from .offers import standing_of_lead as standing_of_lead
 from .offers import tasks_to_come as tasks_to_come
+from .policies import POLICIES as POLICIES
+from .policies import AssignmentRequest as AssignmentRequest
+from .policies import PolicyInputs as PolicyInputs
+from .policies import draw_batch as draw_batch
+from .policies import find_policy as find_policy
 from .pool import Belief as Belief
 from .pool import Pool as Pool
 from .pool import StandardScores as StandardScores
 from .pool import standardise as standardise
+from .sampling import OutputPair as OutputPair
+from .sampling import Sampler as Sampler
+from .sampling import TurnSlot as TurnSlot
+from .sampling import assign_sides as assign_sides
+from .sampling import battles_by_pair as battles_by_pair
+from .sampling import next_round as next_round
+from .sampling import parse_sampler as parse_sampler
+from .sampling import sampled_pairs as sampled_pairs
 from .simulated_raters import TEMPERS as TEMPERS
 from .simulated_raters import RaterBehaviour as RaterBehaviour
 from .simulated_raters import simulated_answer as simulated_answer

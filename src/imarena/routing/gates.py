@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imarena.core import FloatArray, Mask, UserError
+from imarena.routing.pool import Pool
 
 DEFERRAL = 0.337
 """Share of pairs that go to people (000, appendix K.2)."""
@@ -45,6 +46,12 @@ class Gates:
 def explicit_gates(tau: float | None, delta: float | None) -> Gates | None:
     """Return the gates that a user gives; None without thresholds, so that they are chosen from the scores."""
     return None if tau is None and delta is None else Gates(tau, delta)
+
+
+def choose_gates(pool: Pool, gold: Mask, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
+    """Return the given gates, or thresholds for a deferral rate outside the gold set; `gold` (N,)."""
+    given = explicit_gates(tau, delta)
+    return given or gates_for(pool.lower[~gold].ravel(), np.abs(pool.gap[~gold]).ravel(), deferral=deferral)
 
 
 def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL) -> Gates:

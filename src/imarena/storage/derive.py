@@ -30,8 +30,24 @@ _ADDED = {
 }
 _AS_OF_0005 = sa.MetaData()
 sa.Table("raters", _AS_OF_0005, sa.Column("id", sa.Text, primary_key=True))
+_FORMS = sa.Table(
+    "judge_forms",
+    _AS_OF_0005,
+    sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("judge", sa.Text, nullable=False),
+    sa.Column("dimension", sa.Text, nullable=False),
+    sa.Column("pairwise", sa.Integer, nullable=False),
+    sa.Column("imported", sa.Integer, nullable=False),
+    sa.Column("judge_version", sa.Text, nullable=False),
+    sa.Column("prompt_id", sa.Text, nullable=False),
+    sa.Column("prompt_version", sa.Text, nullable=False),
+    sa.Column("parser_version", sa.Text, nullable=False),
+    sa.Column("params", sa.Text, nullable=False),
+    sa.Column("orders", sa.Text, nullable=False),
+    sa.Column("higher_is_better", sa.Integer, nullable=False),
+)
 _TABLES = (
-    schema.judge_forms,
+    _FORMS,
     sa.Table(
         "exclusions",
         _AS_OF_0005,
@@ -43,7 +59,7 @@ _TABLES = (
         sa.Column("lifted_at", sa.Text),
     ),
 )
-"""The tables that 0005 brought; exclusions as they were then, since later migrations add columns to them."""
+"""The tables that 0005 brought, as they were then: later migrations add columns to them."""
 
 
 def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
@@ -85,7 +101,9 @@ def _fill(engine: sa.Engine, table: sa.Table, empty: Any, derive: Derive, tell: 
     done, last = 0, 0
     while total:
         with writing(engine) as connection:
-            query = sa.select(table).where(empty, table.c.seq > last).order_by(table.c.seq).limit(BATCH)
+            stored = {column["name"] for column in sa.inspect(connection).get_columns(table.name)}
+            columns = [column for column in table.c if column.name in stored]  # later migrations add others
+            query = sa.select(*columns).where(empty, table.c.seq > last).order_by(table.c.seq).limit(BATCH)
             rows = list(connection.execute(query).mappings())
             if not rows:
                 return
@@ -138,10 +156,10 @@ def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any
         values.append(
             {"at": row["seq"], "form_id": variant.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)}
         )
-    stored_ids = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
+    stored_ids = set(connection.execute(sa.select(_FORMS.c.id)).scalars())
     fresh = [variant.row() for identity, variant in variants.items() if identity not in stored_ids]
     if fresh:
-        connection.execute(schema.judge_forms.insert(), fresh)
+        connection.execute(_FORMS.insert(), [{column.name: row[column.name] for column in _FORMS.c} for row in fresh])
     return values
 
 

@@ -10,6 +10,7 @@ from imarena.datasets import DATASET, studio_items
 from imarena.editors import studio_editors
 from imarena.judges import JUDGES
 from imarena.reports import board_conclusion
+from imarena.routing import Sampler, sampled_pairs
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
 from imarena.workflows.boards import BoardQuery, Boards, all_boards, describe_source
@@ -17,12 +18,10 @@ from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
 from imarena.workflows.questions import (
     QuestionSettings,
-    Sampler,
     cases_of,
     judge_cases,
     load_outputs,
     pointwise_cases,
-    sampled_pairs,
 )
 from imarena.workflows.reporting import known_truth, write_report
 from imarena.workflows.views import View

@@ -6,10 +6,11 @@ from sqlalchemy import update
 
 from imarena.core.records import Assignment, Campaign, Judgment, Outcome, Output, Rater, Vote
 from imarena.ranking import Options
+from imarena.routing import AssignmentRequest
 from imarena.storage import open_workspace
 from imarena.storage.database import writing
 from imarena.storage.schema import leases
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.planning import freeze_gold
 from imarena.workflows.boards.weighted.boards import rerank

@@ -18,9 +18,10 @@ from imarena.core.records import (
 )
 from imarena.reports.active_page import active_page
 from imarena.reports.page import markdown
+from imarena.routing import AssignmentRequest
 from imarena.storage import Workspace, leases, open_workspace
 from imarena.storage.database import writing
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.vote_data import read_vote_data
 from tests.command import Imarena

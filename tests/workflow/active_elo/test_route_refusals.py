@@ -13,9 +13,10 @@ from imarena.core.records import (
     Turn,
     Vote,
 )
+from imarena.routing import AssignmentRequest
 from imarena.storage import init_workspace, open_workspace
 from imarena.storage.upkeep import withdraw_image
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.assigning import assign_battles
 from tests.command import Imarena
 from tests.samples import kept
 from tests.workflow.active_elo.routed_arena import EDITORS, assigned

@@ -10,9 +10,10 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Vote
+from imarena.routing import AssignmentRequest
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import sheet_files
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.sheets import write_sheet
 from tests.workflow.active_elo.test_sheets import arena

@@ -9,8 +9,9 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment, Output, Turn, Vote
+from imarena.routing import AssignmentRequest
 from imarena.storage import Workspace
-from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.ingesting import IngestReport, ingest_votes
 from imarena.workflows.active_elo.planning import PlanTarget, plan_votes
 from imarena.workflows.active_elo.sheets import write_sheet

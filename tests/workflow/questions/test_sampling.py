@@ -12,19 +12,17 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
-from imarena.storage import open_workspace
-from imarena.workflows.boards import Boards, all_boards
-from imarena.workflows.questions.cases import ShowableOutputs
-from imarena.workflows.questions.sampling import (
+from imarena.routing.sampling import (
     Sampler,
     battles_by_pair,
-    cases_of,
     interval_widths,
     next_round,
-    parse_orders,
     parse_sampler,
     sampled_pairs,
 )
+from imarena.storage import open_workspace
+from imarena.workflows.boards import Boards, all_boards
+from imarena.workflows.questions.cases import ShowableOutputs, cases_of, parse_orders
 from imarena.workflows.views import View
 from tests.command import Imarena
 from tests.servers.fake_endpoint import fake_server, point_at

@@ -94,6 +94,44 @@ def test_a_workspace_of_each_schema_keeps_its_records(version: str, url: str, tm
         assert held(tmp_path / "restored") == before
 
 
+ADD_COLUMNS = r"""
+import shutil, sys
+from pathlib import Path
+import sqlalchemy as sa
+from imarena.storage import database, migrate, schema, schema_versions
+
+folder, *files = map(Path, sys.argv[1:])
+shutil.copytree(migrate.MIGRATIONS, folder)
+schema_versions.MIGRATIONS = migrate.MIGRATIONS = folder
+last = migrate.newest_version()
+for table in schema.metadata.tables.values():
+    table.append_column(sa.Column("added_later", sa.Text))
+(folder / "versions" / "9999_every_table_gets_a_column.py").write_text(
+    f"import sqlalchemy as sa\nfrom alembic import op\nrevision, down_revision = '9999', '{last}'\n"
+    f"def upgrade():\n    for name in {sorted(schema.metadata.tables)}:\n"
+    "        op.add_column(name, sa.Column('added_later', sa.Text))\n"
+)
+schema_versions.schema_versions.cache_clear()
+for file in files:
+    engine = database.connect(database.sqlite_url(file))
+    migrate.upgrade(engine)
+    assert migrate.current_version(engine) == "9999"
+    assert migrate.schema_drift(engine) == [], migrate.schema_drift(engine)
+"""
+
+
+def test_a_column_can_be_added_to_any_table(tmp_path: Path) -> None:
+    """A migration may add a column to any table of the newest schema: no earlier step of an upgrade reads it."""
+    roots = {version: load_sqlite(version, tmp_path / version) for version in VERSIONS}
+    before = {version: held(root) for version, root in roots.items()}
+    files = [root / "arena.db" for root in roots.values()]
+    command = [sys.executable, "-c", ADD_COLUMNS, tmp_path / "migrations", *files]
+    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    for version, root in roots.items():
+        assert as_before(before[version], held(root)) == before[version]
+
+
 def new_database_like(url: str) -> str:
     """Another empty database on the same server."""
     return new_database(url) if url else ""

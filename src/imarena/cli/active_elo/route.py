@@ -12,6 +12,7 @@ from imarena.core import UserError, counted, unknown_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
+from imarena.routing import POLICIES
 
 if TYPE_CHECKING:
     from imarena.core.records import Ranking
@@ -155,7 +156,7 @@ def assign(
         str,
         typer.Option(
             "--policy",
-            metavar="<information|two-gate|quality|ambiguity|per-cost|random|gold>",
+            metavar=f"<{'|'.join(POLICIES)}>",
             help="Which pairs people are asked about.",
         ),
     ] = "information",
@@ -179,7 +180,8 @@ def assign(
     seed: Seed = 0,
 ) -> None:
     """Choose battles and create tasks, for the web application or as a sheet."""
-    from imarena.workflows.active_elo import AssignmentRequest, assign_battles
+    from imarena.routing import AssignmentRequest
+    from imarena.workflows.active_elo import assign_battles
 
     request = AssignmentRequest(
         budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(new_models), stop_top,

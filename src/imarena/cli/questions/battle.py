@@ -41,7 +41,8 @@ def command(
     seed: Seed = 0,
 ) -> None:
     """Compare outputs in pairs, each pair in both orders. Existing judgments are kept; failures are retried."""
-    from imarena.workflows.questions import parse_orders, parse_sampler, plan_battles
+    from imarena.routing import parse_sampler
+    from imarena.workflows.questions import parse_orders, plan_battles
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
         return plan_battles(

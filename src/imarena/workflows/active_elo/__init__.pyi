@@ -1,4 +1,3 @@
-from .assigning import AssignmentRequest as AssignmentRequest
 from .assigning import assign_battles as assign_battles
 from .ingesting import ingest_votes as ingest_votes
 from .planning import PlanTarget as PlanTarget

@@ -147,18 +147,6 @@ def current_belief(vote_data: VoteData, *, claims: bool) -> routing.Belief:
     return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, boards)
 
 
-def choose_gates(
-    vote_data: VoteData, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
-) -> routing.Gates:
-    """Return the given gates, or thresholds for a deferral rate."""
-    if tau is not None or delta is not None:
-        return routing.Gates(tau, delta)
-    inside = ~vote_data.gold
-    return routing.gates_for(
-        vote_data.pool.lower[inside].ravel(), np.abs(vote_data.pool.gap[inside]).ravel(), deferral=deferral
-    )
-
-
 @dataclass(frozen=True)
 class FamilyDeferral:
     """The number of pairs in a family, and how many of them pass the gates; `rate` None: no pairs."""
@@ -294,8 +282,9 @@ def plan_votes(
     expected = routing.forecast(
         belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(vote_data)
     )
-    everything = routing.Gates(None, None)  # people alone: gates have no scores to check
-    limits = gates or (choose_gates(vote_data, None, None, deferral) if vote_data.judge else everything)
+    limits = gates or routing.Gates(None, None)  # people alone: gates have no scores to check
+    if gates is None and vote_data.judge:
+        limits = routing.choose_gates(vote_data.pool, vote_data.gold, None, None, deferral)
     top = min(wish.top, vote_data.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)

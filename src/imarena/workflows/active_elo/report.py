@@ -14,7 +14,7 @@ from imarena.core import Progress, UserError, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
-from imarena.routing import Gates
+from imarena.routing import Gates, choose_gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import (
     WEIGHTINGS,
@@ -33,7 +33,7 @@ from imarena.workflows.active_elo.groups import (
     standing_rows,
 )
 from imarena.workflows.active_elo.metrics import TOP, MetricAgreement, compare_metrics
-from imarena.workflows.active_elo.planning import FamilyDeferral, choose_gates, deferral_by_family
+from imarena.workflows.active_elo.planning import FamilyDeferral, deferral_by_family
 from imarena.workflows.active_elo.trials import (
     Trial,
     TrialResult,
@@ -157,7 +157,7 @@ def active_report(
             f"There is no board of '{vote_data.judge}': {reason}",
             hint="Score outputs of two editors or more: `imarena judge`.",
         )
-    used = gates or choose_gates(vote_data, None, None)
+    used = gates or choose_gates(vote_data.pool, vote_data.gold, None, None)
     tables = dimension_scores(workspace, vote_data)
     if not tables:
         missing["dimensions"] = f"'{vote_data.judge}' gives no scores by dimension"

@@ -2,9 +2,10 @@ from .case_context import add_context as add_context
 from .case_context import with_context as with_context
 from .cases import Case as Case
 from .cases import ShowableOutputs as ShowableOutputs
-from .cases import assign_sides as assign_sides
+from .cases import cases_of as cases_of
 from .cases import check_names as check_names
 from .cases import load_outputs as load_outputs
+from .cases import parse_orders as parse_orders
 from .cases import pointwise_cases as pointwise_cases
 from .estimates import estimate as estimate
 from .executor_choice import computes as computes
@@ -45,11 +46,6 @@ from .reparsing import reparse_replies as reparse_replies
 from .report import JudgeReport as JudgeReport
 from .report import JudgeTally as JudgeTally
 from .report import Watch as Watch
-from .sampling import Sampler as Sampler
-from .sampling import cases_of as cases_of
-from .sampling import parse_orders as parse_orders
-from .sampling import parse_sampler as parse_sampler
-from .sampling import sampled_pairs as sampled_pairs
 from .seen_picture import SeenPicture as SeenPicture
 from .seen_picture import draw_boxes as draw_boxes
 from .seen_picture import see as see

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion
+from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion, unknown_name
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
+from imarena.judges import OrderPolicy, orders_for
+from imarena.routing import OutputPair, TurnSlot
 from imarena.storage import Workspace
 from imarena.workflows.views import View, asked_edit, people_battles
 
 _LISTED, _SHOWN = 20, 5
 """Maximum number of names to list, and how many are shown of more."""
-TurnSlot = tuple[str, int, str]
-"""Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,21 @@ def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Cas
                 yield Case(board.items[item_id], output, repeat=repeat)
 
 
-def assign_sides(first: Output, second: Output) -> tuple[Output, Output]:
-    """Assign left and right by a coin that depends only on the two outputs."""
-    low, high = sorted((first, second), key=lambda output: output.output_id)
-    coin = int(content_id("side", low.output_id, high.output_id)[-1], 16) % 2
-    return (low, high) if coin else (high, low)
+def cases_of(
+    board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
+) -> Iterator[Case]:
+    """Yield the questions of battles: one per order and repeat; the orders of a battle are adjacent."""
+    for repeat in range(repeats):
+        for battle in battles:
+            key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
+            orders: tuple[Order, ...] = orders_for(policy, key, seed)
+            for order in orders:
+                yield Case(board.items[battle.slot[0]], battle.left, battle.right, order, repeat)
+
+
+def parse_orders(text: str) -> OrderPolicy:
+    """Parse ``both``, ``single`` or ``paper-compat``."""
+    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
+    if text not in policies:
+        raise unknown_name("Unknown --orders", text, policies)
+    return policies[text]

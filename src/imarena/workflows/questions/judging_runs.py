@@ -11,18 +11,18 @@ from imarena.core import UserError, counted, unknown_name
 from imarena.core.records import Ranking
 from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
+from imarena.routing import Sampler, battles_by_pair, next_round, sampled_pairs
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
 from imarena.workflows.questions.case_context import with_context
-from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
+from imarena.workflows.questions.cases import Case, ShowableOutputs, cases_of, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.executor_choice import judge_run_options
 from imarena.workflows.questions.judging import QuestionSettings, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.loop import RunOptions
 from imarena.workflows.questions.report import AdaptiveRound, JudgeReport, Watch, joined_report
-from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled_pairs
 from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, wire_judge
 
 

@@ -4,35 +4,19 @@ All answers are kept; the adjudicator's answer counts as one more vote.
 The task records whether the adjudicator saw the others' answers (`answers` in its params).
 """
 
-from collections.abc import Sequence
-
 from sqlalchemy import Connection, func, insert, or_, select, update
 
 from imarena.core.records import Assignment, Campaign, Verification, Vote
-from imarena.routing import Answer, CampaignPlan, another_assignment, plan_of
+from imarena.routing import Answer, CampaignPlan, another_assignment, are_disputed, plan_of
 from imarena.storage import Workspace, from_row, leases, reading, writing
 from imarena.storage.schema import assignments, verifications, votes
 from imarena.storage.schema import leases as table
-from imarena.workflows.rating.answers import preference_label
 from imarena.workflows.rating.task_counts import WITHDRAWN
 from imarena.workflows.rating.vote_checks import answer_of_vote
 from imarena.workflows.views import vote_is_excluded
 
-RATING_STEPS = 2.0
-"""Ratings of one criterion that differ by this much are a disagreement."""
 _PURPOSE = {"rater": "adjudication", "lead": "lead"}
 """The purpose of the lease: raters are never offered tasks for the lead."""
-
-
-def are_disputed(answers: Sequence[Vote]) -> bool:
-    """Whether raters disagree: different choices, different yes/no answers, or ratings two steps apart."""
-    labels = {preference_label(vote) for vote in answers}
-    if len(labels) > 1:
-        return True
-    steps = RATING_STEPS if any(vote.scale not in (None, (0.0, 1.0)) for vote in answers) else 1.0
-    criteria = {name for vote in answers for name in vote.ratings}
-    values = ([vote.ratings[name] for vote in answers if name in vote.ratings] for name in criteria)
-    return any(max(answers) - min(answers) >= steps for answers in values)
 
 
 def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: str, unit: str) -> bool:

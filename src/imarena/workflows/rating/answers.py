@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
-from imarena.routing import KnownTask, is_correct_answer
-from imarena.stats import PAIR_CODES
+from imarena.routing import KnownTask, is_correct_answer, preference_label
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.views import one_sided_votes, votes_in_force, without_excluded_raters
@@ -107,13 +106,6 @@ def answered_tasks(workspace: Workspace, campaign: Campaign, *, excluded: bool =
     )
     yield from answers_in_force(workspace, query, excluded=excluded)
     yield from sheet_votes(workspace, campaign, excluded=excluded)
-
-
-def preference_label(vote: Vote) -> float | None:
-    """A preference as a label that does not depend on the sides shown: the outputs are ordered by id."""
-    if vote.preference is None or vote.right_id is None:
-        return None
-    return PAIR_CODES[(vote.preference if vote.left_id < vote.right_id else vote.preference.mirrored()).value]
 
 
 def answers_by_criterion(answered: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[str], list[float]]]:

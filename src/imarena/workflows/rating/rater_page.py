@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from imarena.core.records import Campaign, Item, Output, Vote
-from imarena.routing import ParticipationOutcome, participation_outcome, plan_of
+from imarena.routing import ParticipationOutcome, participation_outcome, plan_of, preference_label
 from imarena.storage import Workspace
-from imarena.workflows.rating.answers import AnsweredTask, answered_tasks, is_known_answer_right, preference_label
+from imarena.workflows.rating.answers import AnsweredTask, answered_tasks, is_known_answer_right
 from imarena.workflows.rating.held_tasks import Refusal
 from imarena.workflows.rating.payments import rater_stage
 from imarena.workflows.rating.rater_work import RaterWork, rater_work

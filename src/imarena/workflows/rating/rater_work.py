@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from imarena.core import moment_text
 from imarena.core.notices import Notice
 from imarena.core.records import Campaign, Exclusion, Outcome, Rater, Vote
-from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, plan_of
+from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, plan_of, preference_label
 from imarena.stats import Scale
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, events, leases, participants
@@ -21,7 +21,6 @@ from imarena.workflows.rating.answers import (
     answered_tasks,
     answers_by_criterion,
     is_known_answer_right,
-    preference_label,
     sheet_raters,
 )
 from imarena.workflows.rating.exclusions import live_exclusions

@@ -11,6 +11,7 @@ from imarena.clients import Budget
 from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, content_id, sha256_hex
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.judges import JUDGES, Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
+from imarena.routing import assign_sides
 from imarena.storage import Workspace
 from imarena.workflows import questions
 from imarena.workflows.questions import estimate
@@ -131,7 +132,7 @@ def _cases(
 ) -> Iterator[questions.Case]:
     """Outputs or pairs ordered by hash, so that two judges are probed on the same ones."""
     if battles:
-        pairs = (questions.assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
+        pairs = (assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
         cases = [questions.Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
     else:
         cases = [

@@ -1,17 +1,18 @@
 """A simulated campaign asks people: a selection rule spends a budget, and votes are revealed only on request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena import routing
-from imarena.core import FloatArray, IntArray, UserError, unknown_name
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.ranking import VoteBatch, fit_corrected
 from imarena.workflows.active_elo.simulation.worlds import World
 
-SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
+MOVED = {"two-gate-loose": 1, "two-gate-tight": -1}
+"""Policy `two-gate` with both thresholds moved, as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
 BATCH = 25
 """Number of votes between two updates of the board (the information rule)."""
 
@@ -76,17 +77,16 @@ def default_gates(world: World, *, deferral: float) -> routing.Gates:
 
 def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: routing.Gates) -> Votes:
     """Spend the largest budget in every campaign. The votes of smaller budgets are its first ones."""
-    if selection not in SELECTIONS:
-        raise unknown_name("No selection", selection, SELECTIONS)
+    policy = routing.find_policy("two-gate" if selection in MOVED else selection)
     if min(budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Give budgets of at least one vote.")
     pools = [_pool(fleet.world, row) for row in fleet.train]
-    rngs = [np.random.default_rng([fleet.seed, n, SELECTIONS.index(selection) + 1]) for n in range(fleet.size)]
+    rngs = [np.random.default_rng([fleet.seed, n, _stream(selection)]) for n in range(fleet.size)]
     empty = np.zeros((fleet.size, 0), np.int64)
     votes = Votes(empty, empty, empty.astype(np.float64))
-    ends = sorted({*budgets, *(range(BATCH, max(budgets), BATCH) if selection == "information" else ())})
+    ends = sorted({*budgets, *(range(BATCH, max(budgets), BATCH) if policy.uses_belief else ())})
     for end in ends:
-        beliefs = _beliefs(fleet, pools, votes) if selection == "information" else None
+        beliefs = _beliefs(fleet, pools, votes) if policy.uses_belief else None
         votes = votes.and_then(_step(fleet, pools, rngs, selection, gates, beliefs, end - votes.item.shape[1]))
     return votes
 
@@ -123,23 +123,22 @@ def _step(
     return Votes(np.stack(items), np.stack(pairs), np.stack(points))
 
 
+def _stream(selection: str) -> int:
+    """The number that seeds a selection; 6 and 7 are the places of policies that are not simulated."""
+    return 6 + list(MOVED).index(selection) if selection in MOVED else list(routing.POLICIES).index(selection) + 1
+
+
 def shifted_gates(world: World, gates: routing.Gates) -> dict[str, routing.Gates]:
-    """Return both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
+    """Return both thresholds loosened and tightened."""
     shift = world.range.points(routing.SHIFT)
-    return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
+    return {name: gates.moved(sign * shift) for name, sign in MOVED.items()}
 
 
 def _rule(selection: str, gates: routing.Gates, fleet: Campaigns, index: int) -> list[routing.Strategy]:
-    if selection in (moved := shifted_gates(fleet.world, gates)):
-        return [routing.require_gates(moved[selection])]
-    rules: dict[str, list[routing.Strategy]] = {
-        "random": [],
-        "quality": [routing.require_gates(replace(gates, delta=None))],
-        "ambiguity": [routing.require_gates(replace(gates, tau=None))],
-        "two-gate": [routing.require_gates(gates)],
-        "information": [routing.ranking_information(fleet.standards[index])],
-    }
-    return rules[selection]
+    if selection in MOVED:
+        selection, gates = "two-gate", shifted_gates(fleet.world, gates)[selection]
+    inputs = routing.PolicyInputs(lambda: gates, standard=fleet.standards[index])
+    return routing.POLICIES[selection].strategies(inputs)
 
 
 def _pool(world: World, train: NDArray[np.bool_]) -> routing.Pool:

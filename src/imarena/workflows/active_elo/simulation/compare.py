@@ -8,6 +8,7 @@ import numpy as np
 from imarena.core import FloatArray, UserError, suggestion
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
+from imarena.routing import POLICIES as ROUTING
 from imarena.stats import Z95
 from imarena.workflows.active_elo.simulation import campaigns
 from imarena.workflows.active_elo.simulation.boards import (
@@ -45,7 +46,13 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
     "two-gate, tight": ("two-gate-tight", "mixture"),
 }
 """CV-Arena table 9: both thresholds loosened and tightened by 50 points of a judge of 0 to 1000."""
-ALL_POLICIES = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
+ALL_POLICIES = {
+    **POLICIES,
+    **EXTRA_POLICIES,
+    **SENSITIVITY,
+    **{name: (name, "corrected") for name, policy in ROUTING.items() if policy.simulated and name not in POLICIES},
+}
+"""The above, and every other policy of `routing` that can be simulated, by its own name."""
 
 SEPARATOR = ";"
 """The separator of policies if one of the names contains a comma; otherwise a comma."""

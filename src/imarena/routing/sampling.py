@@ -6,21 +6,37 @@ is fought twice.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, Protocol
 
 from imarena.core import UnknownName, UserError, content_id, suggestion, unknown_name
-from imarena.core.records import Order, Output, Ranking
-from imarena.judges import OrderPolicy, orders_for
+from imarena.core.records import Output, Ranking
 from imarena.stats import Z95
-from imarena.workflows.questions.cases import Case, ShowableOutputs, TurnSlot, assign_sides
 
+TurnSlot = tuple[str, int, str]
+"""Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
 EditorPair = tuple[str, str]
 """Two editors, in the order of their names."""
 SamplerKind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
 _UNTIL = ("pairs", "models")
+
+
+class ComparableOutputs(Protocol):
+    """The outputs that can be compared."""
+
+    @property
+    def slots(self) -> Mapping[TurnSlot, Sequence[Output]]:
+        """The outputs, by what they answer."""
+
+    @property
+    def editors(self) -> Sequence[str]:
+        """The names of their editors."""
+
+    @property
+    def voted(self) -> frozenset[tuple[str, str]]:
+        """Pairs of outputs that people voted on, the smaller id first."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +79,11 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
     )
 
 
-def parse_orders(text: str) -> OrderPolicy:
-    """Parse ``both``, ``single`` or ``paper-compat``."""
-    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
-    if text not in policies:
-        raise unknown_name("Unknown --orders", text, policies)
-    return policies[text]
+def assign_sides(first: Output, second: Output) -> tuple[Output, Output]:
+    """Assign left and right by a coin that depends only on the two outputs."""
+    low, high = sorted((first, second), key=lambda output: output.output_id)
+    coin = int(content_id("side", low.output_id, high.output_id)[-1], 16) % 2
+    return (low, high) if coin else (high, low)
 
 
 @dataclass(frozen=True)
@@ -86,18 +101,18 @@ class OutputPair:
         return first, second
 
 
-def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
+def battles_by_pair(outputs: ComparableOutputs, sampler: Sampler) -> dict[EditorPair, list[OutputPair]]:
     """Return every possible battle, by pair of editors; each list is in the order in which to fight it.
 
     All pairs traverse the same shuffled ring of slots, from starting positions spread evenly over it: however many
     battles a pair fights, all items are used about equally often.
     """
     if sampler.kind == "new-model":
-        _check_model(sampler.model, board)
-    ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
+        _check_model(sampler.model, outputs)
+    ring = sorted(outputs.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
     battles: dict[EditorPair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for position, slot in enumerate(ring):
-        for first, second in combinations(board.slots[slot], 2):
+        for first, second in combinations(outputs.slots[slot], 2):
             if not _two_editors(first, second):
                 continue
             if sampler.kind == "new-model" and sampler.model not in (first.editor, second.editor):
@@ -112,32 +127,32 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[EditorPair
     }
 
 
-def _check_model(model: str, board: ShowableOutputs) -> None:
-    if model not in board.editors:
-        hint = suggestion(model, board.editors, f"With outputs to show: {', '.join(board.editors) or 'none'}.")
+def _check_model(model: str, outputs: ComparableOutputs) -> None:
+    if model not in outputs.editors:
+        hint = suggestion(model, outputs.editors, f"With outputs to show: {', '.join(outputs.editors) or 'none'}.")
         raise UnknownName(f"There is no editor called '{model}'.", hint=hint)
 
 
-def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
+def sampled_pairs(outputs: ComparableOutputs, sampler: Sampler) -> list[OutputPair]:
     """Return the battles of a sampler with a fixed size; for `adaptive`, all that it may fight."""
     if sampler.kind == "voted":
-        return voted_battles(board, sampler)
+        return voted_battles(outputs, sampler)
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
-    lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
+    lists = [battles[:limit] for battles in battles_by_pair(outputs, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
     battles = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
     if sampler.kind == "full":  # boards ignore pairs without two names, but `align` compares them with the votes
-        battles += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+        battles += [battle for battle in voted_battles(outputs, sampler) if not _two_editors(battle.left, battle.right)]
     return battles
 
 
-def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
+def voted_battles(outputs: ComparableOutputs, sampler: Sampler) -> list[OutputPair]:
     """Return the pairs with votes that can be shown, whatever their editors are called, in shuffled order."""
     pairs = [
         OutputPair(slot, *assign_sides(first, second))
-        for slot, outputs in board.slots.items()
-        for first, second in combinations(outputs, 2)
-        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in board.voted
+        for slot, of_slot in outputs.slots.items()
+        for first, second in combinations(of_slot, 2)
+        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in outputs.voted
     ]
     return sorted(pairs, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
 
@@ -145,18 +160,6 @@ def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
 def _two_editors(first: Output, second: Output) -> bool:
     """Return whether two different named editors meet. Only such battles count on boards."""
     return first.editor is not None and second.editor is not None and first.editor != second.editor
-
-
-def cases_of(
-    board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
-) -> Iterator[Case]:
-    """Yield the questions of battles: one per order and repeat; the orders of a battle are adjacent."""
-    for repeat in range(repeats):
-        for battle in battles:
-            key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
-            orders: tuple[Order, ...] = orders_for(policy, key, seed)
-            for order in orders:
-                yield Case(board.items[battle.slot[0]], battle.left, battle.right, order, repeat)
 
 
 # ---------------------------------------------------------------- adaptive
