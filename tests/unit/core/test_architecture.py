@@ -43,7 +43,7 @@ DOORS_TO_PEOPLE = ("imarena.cli.", "imarena.web.routes.")
 UNTYPED = {
     "preferences.training.examples.TrainingExample.chat": "messages as a chat template of transformers takes them",
     "storage.codec.to_row": "a row for SQLAlchemy, whose columns depend on the kind of record",
-    "storage.column_cache.ColumnCache.about": "the JSON that a caller stored with the columns",
+    "storage.column_cache.ColumnCache.metadata": "the JSON that a caller stored with the columns",
     "storage.judge_variants.JudgeVariant.row": "a row for SQLAlchemy",
     "vision.local_models.load_pretrained": "arguments of transformers",
     "vision.pretrained.qwen_chat.QwenChat.images": "inputs of a model of transformers",
