@@ -5,6 +5,7 @@ environment and output.
 import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -72,6 +73,21 @@ def run_to_step(step: int, *arguments: object, folder: Path) -> Ended:
     """Run a command and end it as ``kill -9`` does at a step of its database work (0: never); see `tests.killed`."""
     words = [str(argument) for argument in arguments]
     return _FORKS.run(words, folder, {**os.environ, "COLUMNS": "200"}, end_at=step)
+
+
+def run_at_terminal(folder: Path, reply: str, *arguments: str) -> tuple[int, str]:
+    """Run a command whose standard input is a terminal; return its code and its messages."""
+    terminal, stdin = pty.openpty()
+    try:
+        os.write(terminal, f"{reply}\n".encode())
+        ended = subprocess.run(
+            [sys.executable, "-m", "imarena", *arguments], cwd=folder, stdin=stdin, capture_output=True, text=True,
+            timeout=120, check=False, env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+        )  # fmt: skip
+    finally:
+        os.close(terminal)
+        os.close(stdin)
+    return ended.returncode, ended.stderr
 
 
 class Imarena:

@@ -68,6 +68,15 @@ def session_workspace(context: typer.Context) -> "Workspace":
     return open_workspace(session(context).workspace)
 
 
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Return the parameters that the user gave, by name; the others have their defaults."""
+    return frozenset(
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
+    )
+
+
 def program(context: typer.Context) -> str:
     """Return `imarena` with the workspace of this session: the start of a next step in a message."""
     root = session(context).workspace
@@ -122,6 +131,15 @@ def show_names(console: Console, names: Mapping[str, str]) -> None:
     for name, about in names.items():
         table.add_row(Text(name, style="bold"), Text(about))
     console.print(table, soft_wrap=False)
+
+
+def confirm_spending(context: typer.Context, *, spends: bool, yes: bool, dry_run: bool) -> bool:
+    """Return whether to run: never with --dry-run. Ask first if it may cost money and a person is at the terminal."""
+    if dry_run:
+        return False
+    if not spends or yes or session(context).json or not sys.stdin.isatty():
+        return True
+    return typer.confirm("Go on?", err=True)
 
 
 def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:

@@ -22,6 +22,11 @@ class StagePrompt:
     tasks: Mapping[str, str] = field(default_factory=dict)
     """A part of the question for each kind of task, if it has such parts."""
 
+    @property
+    def text(self) -> str:
+        """All its text with the longest part, without the values that are filled in; for estimates."""
+        return self.system + self.ask + max(self.tasks.values(), key=len, default="")
+
 
 @cache
 def stage_prompt(package: str, name: str) -> StagePrompt:

@@ -139,7 +139,7 @@ def read_endpoint(settings: Mapping[str, object], where: str = "the endpoint's s
     except ValidationError as error:
         problem = validation_problem(error, Endpoint)
     hint = "The settings are listed in docs/guide/endpoints.md."
-    raise UserError(f"In {where}, {problem.text}.", hint=f"{problem.hint} {hint}".strip())
+    raise UserError(f"In {where}: {problem.text}.", hint=f"{problem.hint} {hint}".strip())
 
 
 _PATIENCE_S = 3.0

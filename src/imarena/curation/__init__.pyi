@@ -11,10 +11,13 @@ from .fingerprint import read_fingerprint as read_fingerprint
 from .instruction_help import Balance as Balance
 from .instruction_help import Feasibility as Feasibility
 from .instruction_help import InstructionVariants as InstructionVariants
+from .instruction_help import VariantsAnswer as VariantsAnswer
 from .instruction_help import ask_variants as ask_variants
 from .instruction_help import check_feasibility as check_feasibility
 from .instruction_help import measure_balance as measure_balance
+from .instruction_help import rule_answer as rule_answer
 from .instruction_help import suggest_variants as suggest_variants
+from .instruction_help import variants_prompt as variants_prompt
 from .library import LibraryContents as LibraryContents
 from .library import LocalLibrary as LocalLibrary
 from .loop import CurationLoop as CurationLoop
@@ -36,3 +39,4 @@ from .repair import read_crop as read_crop
 from .settings import CurationSettings as CurationSettings
 from .settings import read_curation_settings as read_curation_settings
 from .vlm import ChatMind as ChatMind
+from .vlm import curation_prompt as curation_prompt

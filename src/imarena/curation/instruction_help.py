@@ -7,12 +7,12 @@ variant adds a condition about something that the tools detect in the image.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.clients import field_text, field_texts, read_fields
 from imarena.core import Chat, ChatPrompt, JsonDict, package_yaml
-from imarena.core.records import Status
+from imarena.core.records import Status, Usage
 from imarena.curation.brief import CurationRequest, read_brief
 from imarena.curation.perception import Perception
 from imarena.curation.scoring import score_image
@@ -79,19 +79,43 @@ def suggest_variants(instruction: str, seen: Perception | None = None, number: i
     )
 
 
-async def ask_variants(chat: Chat, instruction: str, caption: str, number: int = 3) -> InstructionVariants:
-    """Paraphrases and variants by a model; falls back to rules if its reply cannot be used."""
+@dataclass(frozen=True)
+class VariantsAnswer:
+    """A model's variants of one instruction; by rules, with another status than ok, if its reply cannot be used."""
+
+    variants: InstructionVariants
+    status: Status = Status.OK
+    error: str = ""
+    usage: Usage = Usage()
+    raw: str = ""
+
+
+def variants_prompt(instruction: str, caption: str, number: int = 3) -> ChatPrompt:
+    """The question for paraphrases and variants; `caption` is what the image shows, if known."""
     prompt = curation_prompt("instructions")
     ask = prompt.ask.format(instruction=instruction, caption=caption or "not known", number=number)
-    answer = await chat(ChatPrompt(prompt.system, (ask,), max_tokens=1024))
+    return ChatPrompt(prompt.system, (ask,), max_tokens=1024)
+
+
+async def ask_variants(chat: Chat, instruction: str, caption: str, number: int = 3) -> VariantsAnswer:
+    """Paraphrases and variants by a model; falls back to rules if its reply cannot be used."""
+    answer = await chat(variants_prompt(instruction, caption, number))
     fields, note = read_fields(answer)
     texts = field_texts(fields.get("paraphrases"), _LONGEST, number)
     if answer.status is not Status.OK or not texts:
-        rules = suggest_variants(instruction, number=number)
+        status = Status.UNPARSABLE if answer.status is Status.OK else answer.status
         why = note or "the reply holds no paraphrases; rules were used"
-        return InstructionVariants(instruction, rules.paraphrases, rules.easier, rules.harder, why)
+        return rule_answer(instruction, status, why, number, answer.usage, answer.text)
     easier, harder = (field_text(fields.get(name), _LONGEST) for name in ("easier", "harder"))
-    return InstructionVariants(instruction, texts, easier, harder)
+    return VariantsAnswer(InstructionVariants(instruction, texts, easier, harder), usage=answer.usage, raw=answer.text)
+
+
+def rule_answer(
+    instruction: str, status: Status, why: str, number: int = 3, usage: Usage | None = None, raw: str = ""
+) -> VariantsAnswer:
+    """The answer for an instruction without a usable reply: variants by rules, with the reason as their note."""
+    variants = replace(suggest_variants(instruction, number=number), note=why)
+    return VariantsAnswer(variants, status, why, usage or Usage(), raw)
 
 
 def check_feasibility(

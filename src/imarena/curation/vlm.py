@@ -45,7 +45,9 @@ class ChatMind:
         self.name = f"{model} {versions}"
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
-        """Queries by the model."""
+        """Queries by the model; keywords of a person, or of `curate rescore`, are used as they are."""
+        if brief.request.keywords:
+            return await self._rules.plan(brief, memory, number)
         learnt = " ".join(f"Round {reflection.round}: {reflection.note}" for reflection in memory)
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip

@@ -18,5 +18,7 @@ from .statistics import SceneStatistics as SceneStatistics
 from .statistics import scene_statistics as scene_statistics
 from .suggestions import read_suggestion as read_suggestion
 from .suggestions import suggestion_prompt as suggestion_prompt
+from .vlm import QUESTIONS as QUESTIONS
 from .vlm import ChatDecomposer as ChatDecomposer
+from .vlm import prompt_file as prompt_file
 from .vocabulary import TextLanguage as TextLanguage

@@ -24,6 +24,8 @@ PEOPLE = frozenset(
     ("person", "people", "man", "men", "woman", "women", "boy", "boys", "girl", "girls", "child", "children", "kid",
      "kids", "baby", "babies", "human", "humans", "face", "hand", "crowd", "player", "worker", "lady", "guy")
 )  # fmt: skip
+QUESTIONS = ("screen_scene", "list_objects")
+"""The prompts of a decomposition, in order. An unsuitable image gets only the first."""
 _WORD = re.compile(r"[^\W\d_](?:[\w' -]*\w)?")
 _SCREEN_SCHEMA: JsonDict = {
     "type": "object", "additionalProperties": False, "required": ["usable", "reason", "scene", "kind", "lighting"],
@@ -59,7 +61,7 @@ class ChatDecomposer:
 
     @property
     def version(self) -> str:
-        return "+".join(f"{prompt_file(name).version}" for name in ("screen_scene", "list_objects"))
+        return "+".join(f"{prompt_file(name).version}" for name in QUESTIONS)
 
     @property
     def name(self) -> str:
@@ -170,4 +172,5 @@ def _sum(*usages: Usage) -> Usage:
         input_tokens=sum(usage.input_tokens or 0 for usage in usages) or None,
         output_tokens=sum(usage.output_tokens or 0 for usage in usages) or None,
         cost_usd=sum(costs) if costs else None,
+        latency_s=sum(usage.latency_s or 0.0 for usage in usages) or None,
     )

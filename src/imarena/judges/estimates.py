@@ -7,7 +7,7 @@ from statistics import fmean, median
 from typing import Any, Protocol
 
 from imarena.clients import Endpoint
-from imarena.core import Exhibit, Judge, PromptPreview, counted
+from imarena.core import Exhibit, JudgeTraits, PromptPreview, counted
 from imarena.core.records import ImageRef, Usage
 from imarena.judges.compute_time import ComputeTime
 
@@ -22,12 +22,17 @@ COMPUTED_S = 1.0
 """Assumed seconds per output and core for a judge that computes locally."""
 
 
-class AskedJudge(Protocol):
-    """A judge and the endpoint that it uses."""
+class AskedModel(Protocol):
+    """Who is asked: a judge, or a model that answers other questions, and the endpoint that it uses."""
 
     @property
-    def judge(self) -> Judge:
-        """The judge."""
+    def name(self) -> str:
+        """The name of the judge or the model."""
+        ...
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """What the estimate depends on: prompts, passes, the length of replies, seconds."""
         ...
 
     @property
@@ -103,7 +108,7 @@ class _Measured:
 
 
 def estimate_computed(
-    asked: AskedJudge,
+    asked: AskedModel,
     time: ComputeTime,
     questions: Sequence[Sequence[str | None]],
     done_before: int,
@@ -114,7 +119,7 @@ def estimate_computed(
     """Estimate for a judge that only computes, from the images to process. `questions`: the outputs of each one."""
     lanes, assumed_s = os.cpu_count() or 1, _assumed_s(asked)
     return Estimate(
-        asked.judge.name, len(questions), done_before, unfit, None, None, 0.0,
+        asked.name, len(questions), done_before, unfit, None, None, 0.0,
         seconds=time.seconds(questions, assumed_s) / lanes, at_most=at_most,
         basis=_free_basis(time.basis(assumed_s), lanes),
     )  # fmt: skip
@@ -125,15 +130,15 @@ def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
     return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
-def _assumed_s(job: AskedJudge) -> float:
+def _assumed_s(job: AskedModel) -> float:
     if job.endpoint is not None:
         return LATENCY_S
-    declared = job.judge.traits.seconds
+    declared = job.traits.seconds
     return COMPUTED_S if declared is None else declared
 
 
 def estimate_sizes(
-    asked: AskedJudge,
+    asked: AskedModel,
     sizes: Sequence[Size],
     past: Sequence[tuple[Size | None, Usage]],
     done_before: int,
@@ -144,18 +149,18 @@ def estimate_sizes(
 ) -> Estimate:
     """Estimate for questions of known sizes. `past`: the usage of earlier questions, with their sizes if known."""
     common: dict[str, Any] = {
-        "judge": asked.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
+        "judge": asked.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
         "at_most": at_most,
     }  # fmt: skip
     latency, latency_basis = _latency([usage for _, usage in past], _assumed_s(asked), waiting=not asked.runs_here)
     if asked.endpoint is None:
-        lanes = (os.cpu_count() or 1) if asked.judge.traits.cpu_bound else 1
+        lanes = (os.cpu_count() or 1) if asked.traits.cpu_bound else 1
         return Estimate(
             **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
             seconds=latency * len(sizes) / lanes, basis=_free_basis(latency_basis, lanes),
         )  # fmt: skip
     measured = _measured(past)
-    per_verdict = asked.judge.traits.questions
+    per_verdict = asked.traits.questions
     questions = sum(per_verdict if size.questions is None else size.questions for size in sizes)
     input_tokens = round(sum(measured.input_tokens(s) if measured else s.text_tokens + s.image_tokens for s in sizes))
     reply_tokens = measured.output_tokens / per_verdict if measured else _reply_tokens(asked)
@@ -185,7 +190,7 @@ def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Ca
     return Size(text_tokens, pixels, pictures)
 
 
-def picture_tokens(asked: AskedJudge, image: ImageRef) -> float:
+def picture_tokens(asked: AskedModel, image: ImageRef) -> float:
     """How many tokens an image counts at the judge's endpoint, by its prepared size."""
     return endpoint_tokens(asked.endpoint, image)
 
@@ -219,7 +224,7 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
     return assumed_s, f"assumes {assumed_s:g} s per question"
 
 
-def _limited(job: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
+def _limited(job: AskedModel, requests: int) -> tuple[float, tuple[str, ...]]:
     """The minimum seconds under the endpoint's rate limit, and the limit in words."""
     endpoint = job.endpoint
     if endpoint is None or endpoint.requests_per_minute is None:
@@ -257,13 +262,13 @@ def _fitted(sizes: Sequence[Size], input_tokens: Sequence[int], output_tokens: i
     return min(by_pixels, by_count, key=misfit)
 
 
-def _reply_tokens(job: AskedJudge) -> int:
+def _reply_tokens(job: AskedModel) -> int:
     """Assumed tokens of a reply: at most what the judge lets the model write."""
-    most = job.judge.traits.max_reply_tokens
+    most = job.traits.max_reply_tokens
     return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
-def _basis(job: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+def _basis(job: AskedModel, measured: _Measured | None, questions: int) -> tuple[str, ...]:
     endpoint = job.endpoint
     requests = counted(questions, "request")
     if measured:

@@ -9,9 +9,11 @@ import typer
 from sqlalchemy import select
 
 from imarena.cli.app import COMMANDS, app
+from imarena.core.records import Evidence, JsonDict
 from imarena.storage import open_workspace
 from imarena.storage.schema import metadata
 from tests.command import Imarena
+from tests.servers.fake_endpoint import point_at
 from tests.small_data.small_arena import make_arena, write_folders
 
 CALLS: dict[str, list[str]] = {
@@ -22,6 +24,11 @@ CALLS: dict[str, list[str]] = {
     "battle": ["battle", "--dry-run"],
     "objects": ["objects", "--dry-run"],
     "edival build": ["edival", "build", "data/sources", "--dry-run"],
+    "curate run": [
+        "curate", "run", "data/items.csv", "-s", "data/sources", "--endpoint", "fake", "--dry-run",
+    ],
+    "curate rescore": ["curate", "rescore", "curated", "--to", "again", "--endpoint", "fake", "--dry-run"],
+    "curate instructions": ["curate", "instructions", "-d", "studio", "--endpoint", "fake", "--dry-run"],
     "edival score": ["edival", "score", "--dry-run"],
     "health": ["health", "--judge", "builtin", "--probe", "2", "--dry-run"],
     "campaign create": ["campaign", "create", "new", "--dry-run"],
@@ -37,6 +44,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with outputs, and the same as folders."""
     root = tmp_path_factory.mktemp("filled")
     make_arena(root / "arena", items=2)
+    point_at(root / "arena", "http://127.0.0.1:1/v1")
+    request: JsonDict = {"key": "a", "instruction": "Make the cat black.", "task": None, "keywords": []}
+    value: JsonDict = {"dataset": "curated", "request": request, "settings": {}}
+    with open_workspace(root / "arena") as workspace:  # an instruction that `curate rescore` finds
+        workspace.store.add([Evidence(image_sha256="w", tool="cogretriever", kind="curation_request", value=value)])
     write_folders(root / "arena", root / "data")
     return root
 
@@ -81,7 +93,7 @@ def test_every_command_that_has_the_option_is_tried() -> None:
         for sub, made in {name: command, **getattr(command, "commands", {})}.items():
             if any("--dry-run" in parameter.opts for parameter in made.params):
                 having.add(name if sub == name else f"{name} {sub}")
-    groups = ("campaign", "edival")
+    groups = ("campaign", "curate", "edival")
     assert having == {" ".join(words[:2]) if words[0] in groups else words[0] for words in CALLS.values()} | {
         "submission add"
     }  # publishing/test_submission.py tries it

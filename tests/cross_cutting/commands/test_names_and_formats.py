@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.core.records import Campaign, Item, Output, Turn
+from imarena.core.records import Campaign, Item, Output, Status, Turn
 from imarena.ranking.options import CLUSTERS, INTERVALS, METHODS, RELIABILITIES
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.rating.campaigns import get_campaign
 from tests.command import Imarena
-from tests.samples import item, judgment, kept
+from tests.samples import item, judgment, kept, output
 
 
 def test_judges_are_listed_without_a_workspace(imarena: Imarena) -> None:
@@ -103,17 +103,16 @@ def test_a_file_after_check_is_explained(imarena: Imarena, command: str) -> None
 
 
 def test_failures_of_an_import_are_not_said_to_be_retried(imarena: Imarena, tmp_path: Path) -> None:
-    folder = tmp_path / "bench"
-    folder.mkdir()
-    (folder / "items.csv").write_text("key,instruction\na,draw a cat\n")
-    (folder / "outputs.csv").write_text("key,editor,file,status\na,old,,refused\n")
-    imarena("init", "arena")
-    imarena("-w", "arena", "import", "table", "bench")
+    with init_workspace(tmp_path / "arena") as workspace:
+        one = item()
+        left, right = output(one, "a"), output(one, "b")
+        refused = judgment(left, right, "w").model_copy(update={"status": Status.REFUSED, "preference": None})
+        workspace.store.add([one, left, right, refused])
     found = imarena("-w", "arena", "--json", "status").json
     assert found["missing"] == {}
-    assert found["imported_failures"] == {"outputs refused": 1}
+    assert found["imported_failures"] == {"judgments refused": 1}
     printed = imarena("-w", "arena", "status").out
-    assert "failed before the import: not retried" in printed
+    assert "imported without a verdict: not retried" in printed
     assert "retries them" not in printed
 
 

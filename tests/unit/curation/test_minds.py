@@ -64,7 +64,7 @@ def test_a_score_is_never_made_up(reply: Replies) -> None:
     assert answer.status is not Status.OK
     assert asyncio.run(mind.plan(BRIEF, [], 5)).queries, "rules stand in for a plan"
     assert asyncio.run(mind.caption(CANDIDATE)).text.startswith("a cat")
-    assert asyncio.run(ask_variants(reply, "Remove the car.", "")).note
+    assert asyncio.run(ask_variants(reply, "Remove the car.", "")).variants.note
 
 
 def test_rules_plan_k_queries_and_change_words_for_what_was_missing() -> None:

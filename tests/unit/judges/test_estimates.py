@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from imarena.clients import Endpoint
-from imarena.core import ChatAnswer, ChatPrompt, Judge
+from imarena.core import ChatAnswer, ChatPrompt, Judge, JudgeTraits
 from imarena.core.records import ImageRef, Usage
 from imarena.judges import JUDGES
 from imarena.judges.compute_time import ComputeTime, count_new, measure_compute_time
@@ -29,6 +29,14 @@ class Asked:
     endpoint: Endpoint | None
     runs_here: bool = False
     concurrency: int = 4
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+    @property
+    def traits(self) -> JudgeTraits:
+        return self.judge.traits
 
 
 async def silent(prompt: ChatPrompt) -> ChatAnswer:

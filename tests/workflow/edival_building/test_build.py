@@ -11,7 +11,7 @@ from PIL import Image
 from imarena.core import object_plan
 from imarena.core.records import Evidence, Item, Output, Status
 from imarena.storage import open_workspace
-from tests.command import ROOT, Imarena
+from tests.command import ROOT, Imarena, run_at_terminal
 from tests.servers.fake_endpoint import Server, fake_server
 
 PHOTOGRAPHS = ROOT / "src" / "imarena" / "studio" / "photographs"
@@ -268,3 +268,44 @@ def test_an_unknown_endpoint_is_named(arena: Path) -> None:
         "There is no endpoint called 'god'"
         in Imarena(arena)("-w", "a", "edival", "build", "pictures", "--decomposer", "god", code=2).err
     )
+
+
+def test_a_dry_run_estimates_as_judges_do(arena: Path, vlm: Server) -> None:
+    """The size of images as sent, the endpoint's rate limit, and what earlier questions took."""
+    for number in range(3):
+        noise = np.random.default_rng(number).integers(0, 255, (40, 40, 3), np.uint8)
+        Image.fromarray(noise).resize((4000, 4000)).save(arena / "pictures" / f"{number}.png", compress_level=1)
+    (arena / "pictures" / "dogs.jpg").unlink()
+    with (arena / "a" / "imarena.toml").open("a") as file:
+        for name, more in (("small", ""), ("slow", "requests_per_minute = 1")):
+            file.write(TABLE.format(name=name, url=vlm.url).replace(f'"{name}"', '"good"') + "max_image_side = 512\n")
+            file.write(more + "\n")
+    run = Imarena(arena)
+    large, small, slow = (
+        run("-w", "a", "--json", "edival", "build", "pictures", "--decomposer", name, "--dry-run").json
+        for name in ("good", "small", "slow")
+    )
+    assert [plan["questions_at_most"] for plan in (large, small, slow)] == [6, 6, 6]
+    image_tokens = 6 * (1536 * 1536 - 512 * 512) / (28 * 28)  # without a limit, images are sent with 1536 pixels
+    assert large["cost_usd"] - small["cost_usd"] == pytest.approx(image_tokens * 2e-6, rel=0.01)
+    assert slow["seconds"] >= 300
+    assert "at most 1 requests a minute" in str(slow["basis"])
+    run("-w", "a", "edival", "build", "pictures", "--decomposer", "small", "--limit", "1")
+    measured = run("-w", "a", "--json", "edival", "build", "pictures", "--decomposer", "small", "--dry-run").json
+    assert "tokens as in 2 earlier replies" in str(measured["basis"])
+    assert "median of 2 earlier ones" in str(measured["basis"])
+
+
+def test_a_person_confirms_before_a_build_costs_money(arena: Path, vlm: Server) -> None:
+    command = ("-w", "a", "edival", "build", "pictures", "--decomposer", "good")
+    before = vlm.counts()["requests"]
+    code, err = run_at_terminal(arena, "n", *command)
+    assert code == 0
+    assert "questions to models: 2 at most" in err
+    assert "Go on?" in err
+    assert "Nothing was built" in err
+    assert (vlm.counts()["requests"], items_in(arena / "a", "pictures")) == (before, [])
+    for reply, options in (("n", ("--yes",)), ("y", ("-d", "second"))):
+        code, err = run_at_terminal(arena, reply, *command, *options)
+        assert code == 0, err
+    assert len(items_in(arena / "a", "pictures")) == len(items_in(arena / "a", "second")) == 1

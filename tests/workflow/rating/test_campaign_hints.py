@@ -26,7 +26,7 @@ def test_empty_answers_name_the_next_step(tmp_path: Path, imarena: Imarena) -> N
     with init_workspace(tmp_path / "arena") as workspace:
         fill(workspace, items=2)
     root = str(tmp_path / "arena")
-    assert "imarena campaign create NAME" in imarena("-w", root, "campaign", "status").out
+    assert f"imarena -w {root} campaign create NAME" in imarena("-w", root, "campaign", "status").out
     known = imarena("-w", root, "campaign", "known", "--to", str(tmp_path / "known.json"), code=2)
     assert "No task has a known answer" in known.err
     assert "--from FILE" in known.err

@@ -11,12 +11,14 @@ from rich.console import Console
 from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
+from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Yes, confirm_estimate, run_document
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.core import Cause
     from imarena.core.records import JsonDict
     from imarena.curation import CurationRequest
+    from imarena.judges import Estimate
     from imarena.workflows.curating import CurationReport, RequestOutcome
 
 app = command_group("Collect, check and trace source images for a benchmark (CogRetriever).")
@@ -75,6 +77,8 @@ def run(
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Collect images for instructions: plan queries, search, check, score, and reflect while images are missing.
 
@@ -87,8 +91,9 @@ def run(
         "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
     work = _Collection(
-        dataset, source or [], licence, options, describe, (endpoint, base_url or [], model), max_cost_usd
-    )
+        dataset, source or [], licence, options, describe,
+        ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run),
+    )  # fmt: skip
     _collect(context, read_requests(instructions), work)
 
 
@@ -117,7 +122,7 @@ def base(
         "queries": len(query),
     }  # fmt: skip
     request = CurationRequest(key, instruction, task or None, topic or None, tuple(query))
-    _collect(context, [request], _Collection(dataset, source or [], licence, options, describe, ("", [], ""), None))
+    _collect(context, [request], _Collection(dataset, source or [], licence, options, describe, ChosenOptions()))
 
 
 @app.command("rescore")
@@ -133,20 +138,24 @@ def rescore(
     base_url: BaseUrl = None,
     model: Model = "",
     max_cost_usd: MaxCost = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Score the stored candidates under new criteria; nothing is searched or downloaded again."""
-    from imarena.workflows.curating import curation_settings, wire_mind
+    from imarena.workflows.curating import curation_settings, estimate_curation, stored_candidates, wire_mind
     from imarena.workflows.curating import rescore as score_again
-    from imarena.workflows.wiring import EndpointArguments
 
     options: dict[str, Any] = {
         "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
+    chosen = ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run)
     with session_workspace(context) as workspace:
-        arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
-        wired = wire_mind(workspace.settings, arguments, max_cost_usd)
-        settings = curation_settings(workspace, options)
-        report = score_again(workspace, dataset, to, wired.mind, settings, opened=wired.opened)
+        mind = wire_mind(workspace.settings, chosen.endpoint_arguments(), max_cost_usd)
+        stored = stored_candidates(workspace, dataset, to, curation_settings(workspace, options))
+        estimates = estimate_curation(workspace, to, stored.requests, mind, stored.settings, stored=stored.images)
+        if not _may_run(context, chosen, estimates):
+            return
+        report = score_again(workspace, stored, to, mind.mind, opened=mind.opened)
     _finish(context, report)
 
 
@@ -157,22 +166,43 @@ class _Collection:
     licence: str
     given: "JsonDict"
     describe: bool
-    endpoint: tuple[str, list[str], str]
-    max_cost_usd: float | None
+    chosen: ChosenOptions
 
 
 def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _Collection) -> None:
-    from imarena.workflows.curating import CurationSetup, curate, curation_settings, wire_mind, wire_sources
-    from imarena.workflows.wiring import EndpointArguments
+    from imarena.workflows.curating import (
+        CurationSetup,
+        check_sources,
+        curate,
+        curation_settings,
+        estimate_curation,
+        wire_mind,
+        wire_sources,
+    )
 
-    name, urls, model = work.endpoint
-    with session_workspace(context) as workspace, progress_bars("curate") as progress:
+    with session_workspace(context) as workspace:
         settings = curation_settings(workspace, work.given)
-        wired = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
-        sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
-        setup = CurationSetup(work.dataset, sources.sources, wired.mind, settings, opened=wired.opened)
-        report = curate(workspace, requests, setup, progress=progress)
+        mind = wire_mind(workspace.settings, work.chosen.endpoint_arguments(), work.chosen.max_cost_usd)
+        check_sources(workspace, work.sources)
+        estimates = estimate_curation(workspace, work.dataset, requests, mind, settings, sources=len(work.sources))
+        if not _may_run(context, work.chosen, estimates):
+            return
+        with progress_bars("curate") as progress:
+            sources = wire_sources(
+                workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress
+            )
+            setup = CurationSetup(work.dataset, sources.sources, mind.mind, settings, opened=mind.opened)
+            report = curate(workspace, requests, setup, progress=progress)
     _finish(context, report, sources.skipped)
+
+
+def _may_run(context: typer.Context, chosen: ChosenOptions, estimates: "list[Estimate]") -> bool:
+    """Print the estimate; ask for confirmation if it may cost money. False: say that nothing was collected."""
+    if confirm_estimate(context, chosen, estimates):
+        return True
+    free = "" if estimates else "Without --endpoint, rules choose the images at no cost. "
+    emit(context, run_document(chosen, estimates, []), f"{free}Nothing was collected.")
+    return False
 
 
 def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Cause, ...]" = ()) -> None:

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables, program, session_workspace
-from imarena.cli.options import Verifiers
+from imarena.cli.console import Exit, emit, print_tables, program, progress_bars, session, session_workspace, stderr
+from imarena.cli.options import MaxCost, Verifiers
+from imarena.cli.questions.judging_options import (
+    ChosenOptions,
+    Concurrency,
+    DryRun,
+    Yes,
+    confirm_estimate,
+    run_document,
+)
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -138,25 +146,49 @@ def instructions(
     endpoint: Annotated[
         str, typer.Option("--endpoint", help="An endpoint of imarena.toml whose model writes the variants.")
     ] = "",
+    concurrency: Concurrency = None,
+    max_cost_usd: MaxCost = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> None:
-    """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
-    from imarena.workflows.curating import help_instructions, read_requests, wire_mind, write_variants
+    """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks.
+
+    Answers of a model are stored: run the same command again to continue after a stop and to retry failures.
+    """
+    from imarena.workflows.curating import (
+        help_instructions,
+        plan_instructions,
+        read_requests,
+        wire_mind,
+        write_variants,
+    )
     from imarena.workflows.wiring import EndpointArguments
 
+    chosen = ChosenOptions(yes=yes, dry_run=dry_run)
     with session_workspace(context) as workspace:
-        wired = wire_mind(workspace.settings, EndpointArguments(endpoint))
-        report = help_instructions(
-            workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=wired.chat,
-            opened=wired.opened,
-        )  # fmt: skip
+        arguments = EndpointArguments(endpoint, concurrency=concurrency)
+        chat = wire_mind(workspace.settings, arguments, max_cost_usd).chat
+        requests = read_requests(table) if table else []
+        job = plan_instructions(workspace, requests, dataset=dataset, chat=chat, dry_run=dry_run)
+        if not confirm_estimate(context, chosen, job.estimates):
+            emit(context, run_document(chosen, job.estimates, []), "Nothing was asked.")
+            return
+        with progress_bars("curate") as progress:
+            report = help_instructions(workspace, job, taxonomy=taxonomy, progress=progress)
     rows = write_variants(report, output) if output else 0
 
     def show(console: Console) -> None:
         _show_instructions(console, report)
         if output:
             console.print(f"Wrote {counted(rows, 'row')} to {output}.")
+        if report.stopped:
+            console.print(f"stopped: {report.stopped}")
 
     emit(context, report.to_json(), show)
+    if report.missing:
+        if not session(context).json:
+            stderr().print(f"{counted(report.missing, 'question')} left; run the same command to continue.")
+        raise typer.Exit(Exit.PARTIAL)
 
 
 def _show_instructions(console: Console, report: "InstructionReport") -> None:

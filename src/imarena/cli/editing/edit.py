@@ -10,7 +10,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
+from imarena.cli.console import (
+    Exit,
+    confirm_spending,
+    emit,
+    print_causes,
+    progress_bars,
+    session,
+    session_workspace,
+    stderr,
+)
 from imarena.cli.options import ExecutorOption, MaxCost, parse_pairs
 from imarena.cli.questions.judging_options import DryRun, Yes, duration_text
 from imarena.core import UserError, counted, plural, suggestion, unknown_name
@@ -186,11 +195,8 @@ def _go_on(context: typer.Context, estimates: "Sequence[EditEstimate]", yes: boo
             printed.add(estimate.basis)
         if estimate.notice:
             console.print("  " + estimate.notice, style="yellow")
-    if dry_run:
-        return False
-    if not any(estimate.spends for estimate in estimates) or yes or session(context).json or not sys.stdin.isatty():
-        return True
-    return typer.confirm("Go on?", err=True)
+    spends = any(estimate.spends for estimate in estimates)
+    return confirm_spending(context, spends=spends, yes=yes, dry_run=dry_run)
 
 
 def _show(console: Console, report: "EditReport | None", drivers: Mapping[str, str]) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
+from imarena.cli.console import Exit, confirm_spending, emit, print_causes, progress_bars, session_workspace, stderr
 from imarena.cli.options import ExecutorOption, MaxCost
+from imarena.cli.questions.judging_options import Yes
 from imarena.core import UserError, counted
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def command(
     ] = None,
     executor: ExecutorOption = "",
     max_cost_usd: MaxCost = None,
+    yes: Yes = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done, with its time and cost, and store nothing.")
     ] = False,
@@ -76,15 +78,27 @@ def command(
             dataset or folder.resolve().name, ChainSettings(turns, seed, _language(texts)), detector,
             licence or None, limit, keep_empty, concurrency, kind,
         )  # fmt: skip
-        if dry_run:
-            plan = plan_build(workspace, folder, settings, wired, client)
-            emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
-            return
+        if dry_run or wired.client is not None or client is not None:
+            plan = plan_build(workspace, folder, settings, wired, client, timed=dry_run)
+            if not _may_build(context, plan, yes=yes, dry_run=dry_run):
+                return
         with progress_bars("edival") as tell:
             report = build_benchmark(workspace, folder, settings, wired, client, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.stopped or report.failed:
         raise typer.Exit(Exit.PARTIAL)
+
+
+def _may_build(context: typer.Context, plan: "BuildPlan", *, yes: bool, dry_run: bool) -> bool:
+    """Print the plan; ask for confirmation if the build may cost money. False: nothing is built."""
+    if dry_run:
+        emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
+        return False
+    _show_plan(stderr(), plan)
+    if confirm_spending(context, spends=plan.spends, yes=yes, dry_run=False):
+        return True
+    stderr().print("Nothing was built.")
+    return False
 
 
 def _chat(settings: "Settings", endpoint: str, budget: "Budget | None") -> "JudgeChat":
@@ -109,9 +123,8 @@ def _show_plan(console: Console, plan: "BuildPlan") -> None:
     console.print(f"  to decompose: {plan.to_decompose:,} ({plan.decomposed_before:,} decomposed before)")
     console.print(f"  chains to write: {plan.chains_at_most:,} at most ({plan.items_before:,} items are there)")
     console.print(f"  questions to models: {plan.questions_at_most:,} at most")
-    seconds = "unknown" if plan.seconds is None else f"about {plan.seconds:,.0f} s"
-    cost = "unknown" if plan.cost_usd is None else f"{plan.cost_usd:.4f} USD at most"
-    console.print(f"  time: {seconds}; cost: {cost}")
+    cost = "not known" if plan.cost_usd is None else f"{plan.cost_usd:.4f} USD at most"
+    console.print(f"  time: about {plan.seconds:,.0f} s; cost: {cost}")
     for line in plan.basis:
         console.print(f"  {line}")
 

@@ -1,6 +1,5 @@
 """Shared by `judge` and `battle`: their options, the estimate before, the bar during, the tally after."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -14,7 +13,17 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from imarena.cli.console import Exit, emit, print_causes, session, session_workspace, show_names, stderr, warn
+from imarena.cli.console import (
+    Exit,
+    confirm_spending,
+    emit,
+    print_causes,
+    session,
+    session_workspace,
+    show_names,
+    stderr,
+    warn,
+)
 from imarena.cli.options import BaseUrl, Datasets, Editors, ExecutorOption, MaxCost, Tasks, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
@@ -189,16 +198,8 @@ def confirm_estimate(context: typer.Context, options: ChosenOptions, estimates: 
     console = stderr()
     for estimate in estimates:
         show_estimate(console, estimate)
-    if options.dry_run:
-        return False
-    if (
-        not any(estimate.spends for estimate in estimates)
-        or options.yes
-        or session(context).json
-        or not sys.stdin.isatty()
-    ):
-        return True
-    return typer.confirm("Go on?", err=True)
+    spends = any(estimate.spends for estimate in estimates)
+    return confirm_spending(context, spends=spends, yes=options.yes, dry_run=options.dry_run)
 
 
 def show_estimate(console: Console, estimate: "Estimate") -> None:

@@ -1,12 +1,10 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
 
 import typer
 
@@ -14,6 +12,7 @@ from imarena.cli.console import (
     command_group,
     emit,
     fail,
+    given_options,
     print_tables,
     program,
     session,
@@ -23,7 +22,7 @@ from imarena.cli.console import (
 from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
-from imarena.core import counted, validation_problem
+from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
@@ -73,10 +72,7 @@ def create(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the number of tasks and create nothing.")] = False,
 ) -> None:
     """Create a campaign and its tasks from the items and outputs of the workspace."""
-    from pydantic import ValidationError
-
-    from imarena.routing import CampaignPlan
-    from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign
+    from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign, read_campaign_plan
 
     values = {
         "name": name, "kind": kind, "editors": editors or (), "datasets": datasets or (), "tasks": tasks or (),
@@ -84,11 +80,7 @@ def create(
         "gold_rate": gold_rate, "repeat_rate": repeat_rate, "weekly_quota": weekly_quota, "lease_s": lease_s,
         "seed": seed, "min_seconds": min_seconds, "adjudication": adjudication,
     }  # fmt: skip
-    try:
-        plan = CampaignPlan.model_validate({**values, **_more(settings)})
-    except ValidationError as error:
-        problem = validation_problem(error, CampaignPlan)
-        fail(f"{problem.text}.", hint=problem.hint)
+    plan = read_campaign_plan(values, given_options(context), settings)
     with session_workspace(context) as workspace:
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
@@ -125,18 +117,6 @@ def _reason_lines(forecast: "CampaignForecast") -> list[str]:
     return ["Left out:", *(f"  {left.text}" for left in forecast.reasons)] if forecast.reasons else []
 
 
-def _more(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        fail(f"{path} cannot be read as JSON: {error}.")
-    if not isinstance(settings, dict):
-        fail(f"{path} does not hold a JSON object.")
-    return settings
-
-
 @app.command("invite")
 def invite(
     context: typer.Context,
@@ -162,7 +142,7 @@ def invite(
             rater_id=rater or None,
         )  # fmt: skip
     server = address or find_server_address(session(context).workspace)
-    link = f"{(server or USUAL).rstrip('/')}/join{_who(person_param)}#{invited.secret}"
+    link = invited.link(server or USUAL)
     emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:  # only the link goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
@@ -179,13 +159,6 @@ def invite(
             )
         elif "//0.0.0.0" in server or "//[::]" in server:
             stderr().print("Replace the host in the link by the name under which raters reach this machine.")
-
-
-def _who(param: str) -> str:
-    """Return the part of a link where a crowd platform inserts the person's id, as in the page's own links."""
-    if not param:
-        return ""
-    return f"?{quote(param, safe='')}=" + ("{{%PROLIFIC_PID%}}" if param == "PROLIFIC_PID" else "WHO")
 
 
 @app.command("status")

@@ -79,7 +79,7 @@ def reinvite(
     with session_workspace(context) as workspace:
         invited = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
     server = address or find_server_address(session(context).workspace) or USUAL
-    link = f"{server.rstrip('/')}/join#{invited.secret}"
+    link = invited.link(server)
     emit(context, invitation_document(invited.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
         who = invited.invitation.rater_id

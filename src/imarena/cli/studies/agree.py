@@ -1,7 +1,7 @@
 """``imarena agree``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, O
 from imarena.core import ROUNDS, SEED, unknown_name
 from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
+
+if TYPE_CHECKING:
+    from imarena.stats import Recipe
 
 
 # Over 60 lines for its options alone: each is one line of the contract.
@@ -46,6 +49,7 @@ def command(
     from imarena.workflows.studies import (
         agree_on_each,
         agreement_tables,
+        has_bad_values,
         rater_labels,
         ratings_in_folder,
         ratings_of_file,
@@ -83,21 +87,15 @@ def command(
             warn(warning)
     printed = tables if markdown or latex else named_tables  # tables for a paper have no names of people
     emit(context, document, lambda console: print_tables(console, printed, markdown=markdown, latex=latex))
-    if any(is_partial(part) for part in documents):
+    if any(has_bad_values(agreement.notices) for agreement in agreements):
         raise typer.Exit(Exit.PARTIAL)
 
 
-def is_partial(document: dict[str, Any]) -> bool:
-    """Return whether a part of the input was left out that its author must fix."""
-    from imarena.workflows.studies import BAD_VALUES
-
-    return any(notice["code"] == BAD_VALUES for notice in document.get("notices", ()))
-
-
-def find_recipe(name: str) -> Any:
+def find_recipe(name: str) -> "Recipe":
     """Return a recipe for averages, by name."""
     from imarena.stats import CORRELATION_RECIPES
 
-    if name not in CORRELATION_RECIPES:
-        raise unknown_name("Unknown average", name, CORRELATION_RECIPES)
-    return name
+    for recipe in CORRELATION_RECIPES:
+        if recipe == name:
+            return recipe
+    raise unknown_name("Unknown average", name, CORRELATION_RECIPES)

@@ -73,7 +73,7 @@ def _tables(summary: WorkspaceStatus) -> list[Table]:
     if summary.missing:
         tables.append(_counts("failed: the command that asked retries them", summary.missing))
     if summary.imported_failures:
-        tables.append(_counts("failed before the import: not retried", summary.imported_failures))
+        tables.append(_counts("imported without a verdict: not retried", summary.imported_failures))
     return tables
 
 

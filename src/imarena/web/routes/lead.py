@@ -229,4 +229,4 @@ def invite_again(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
     invitation = wire_lead.InvitationOut.model_validate(invited.invitation)
-    return wire_lead.InvitationMade(invitation=invitation, token=invited.secret, path=f"/join#{invited.secret}")
+    return wire_lead.InvitationMade(invitation=invitation, token=invited.secret, path=invited.path)

@@ -36,9 +36,7 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
     link = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
-    return InvitationMade(
-        invitation=InvitationOut.model_validate(link.invitation), token=link.secret, path=f"/join#{link.secret}"
-    )
+    return InvitationMade(invitation=InvitationOut.model_validate(link.invitation), token=link.secret, path=link.path)
 
 
 @router.delete("/lead/invitations/{invitation_id}")

@@ -4,8 +4,10 @@ from .datasheets import read_datasheet as read_datasheet
 from .datasheets import save_datasheet as save_datasheet
 from .decisions import ItemDecision as ItemDecision
 from .describing import describe_folder as describe_folder
+from .estimating import estimate_curation as estimate_curation
 from .instructions import InstructionReport as InstructionReport
 from .instructions import help_instructions as help_instructions
+from .instructions import plan_instructions as plan_instructions
 from .instructions import write_variants as write_variants
 from .item_history import item_story as item_story
 from .release import MissingChecks as MissingChecks
@@ -17,9 +19,11 @@ from .repair import RepairEntry as RepairEntry
 from .requests import curation_settings as curation_settings
 from .requests import read_requests as read_requests
 from .rescoring import rescore as rescore
+from .rescoring import stored_candidates as stored_candidates
 from .run import CurationReport as CurationReport
 from .run import CurationSetup as CurationSetup
 from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
+from .sources import check_sources as check_sources
 from .sources import wire_mind as wire_mind
 from .sources import wire_sources as wire_sources

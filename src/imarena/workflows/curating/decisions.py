@@ -20,6 +20,8 @@ CANDIDATE = "candidate_sha256"
 """In the provenance of a repaired item: the stored candidate from which its image was made."""
 STEPS = "curation_step"
 """The kind of evidence for the steps of a curation run."""
+REQUEST = "curation_request"
+"""The kind of evidence for requests, stored under the name of their steps."""
 
 
 @dataclass(frozen=True)

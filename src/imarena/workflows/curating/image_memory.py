@@ -13,10 +13,11 @@ KIND = "perception"
 
 
 class ImageMemory:
-    """Analyses each image once per workspace."""
+    """Analyses each image once per workspace. `stores`: keep the findings; not for a dry run, which writes nothing."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, stores: bool = True) -> None:
         self._workspace = workspace
+        self._stores = stores
 
     def look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
         """Return the findings about an encoded image, and its fingerprint."""
@@ -38,6 +39,13 @@ class ImageMemory:
                 return curation.read_perception(value["seen"]), curation.read_fingerprint(value["fingerprint"])
         image = pixels(load())
         perception, fingerprint = curation.perceive(image), curation.make_fingerprint(image)
+        if self._stores:
+            self._keep(sha256, version, perception, fingerprint)
+        return perception, fingerprint
+
+    def _keep(
+        self, sha256: str, version: str, perception: curation.Perception, fingerprint: curation.Fingerprint
+    ) -> None:
         self._workspace.store.add(
             [
                 Evidence(
@@ -46,7 +54,6 @@ class ImageMemory:
                 )
             ]
         )  # fmt: skip
-        return perception, fingerprint
 
 
 class BenchmarkImages:

@@ -1,19 +1,26 @@
 """curate instructions: variants of instructions, their feasibility on the images, and their balance over tasks."""
 
-import asyncio
 import csv
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from imarena import curation
-from imarena.core import Chat, UserError
-from imarena.core.records import Item, JsonDict
+from imarena.core import Progress, UserError
+from imarena.core.records import Item, JsonDict, Status
 from imarena.datasets import load_taxonomy
+from imarena.judges import Estimate
 from imarena.storage import Workspace
 from imarena.workflows.curating.image_memory import ImageMemory
+from imarena.workflows.curating.variants import (
+    AnsweredVariants,
+    VariantsJob,
+    VariantsQuestion,
+    ask_all_variants,
+    plan_variants,
+)
+from imarena.workflows.wiring import JudgeChat
 
 
 @dataclass(frozen=True)
@@ -43,47 +50,92 @@ class InstructionReport:
 
     entries: tuple[InstructionHelp, ...]
     balance: curation.Balance
+    missing: int = 0
+    """Number of questions to the model without a usable answer: the same command asks them again."""
+    stopped: str = ""
+    cost_usd: float = 0.0
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
         entries: list[Any] = [entry.to_json() for entry in self.entries]
-        return {"instructions": entries, "balance": self.balance.to_json()}
+        return {
+            "instructions": entries, "balance": self.balance.to_json(), "missing": self.missing,
+            "stopped": self.stopped, "cost_usd": self.cost_usd,
+        }  # fmt: skip
 
 
-def help_instructions(
+@dataclass(frozen=True)
+class InstructionCase:
+    """An instruction, and what is known about its image."""
+
+    request: curation.CurationRequest
+    seen: curation.Perception | None = None
+    text: str = ""
+    shows: str = ""
+
+    @property
+    def question(self) -> VariantsQuestion:
+        """The question about it, for a model."""
+        caption = self.text.strip() or (curation.make_caption(self.seen) if self.seen else "")
+        return VariantsQuestion(self.request.instruction, caption)
+
+
+@dataclass(frozen=True)
+class InstructionsJob:
+    """The instructions, and the questions to a model, if one was named."""
+
+    cases: tuple[InstructionCase, ...]
+    variants: VariantsJob | None
+
+    @property
+    def estimates(self) -> list[Estimate]:
+        """What the questions will take."""
+        return [] if self.variants is None else [self.variants.estimate]
+
+
+def plan_instructions(
     workspace: Workspace,
     requests: Sequence[curation.CurationRequest],
     *,
     dataset: str = "",
-    taxonomy: str = "cv_arena",
-    chat: Chat | None = None,
-    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
-) -> InstructionReport:
-    """Suggest help for the instructions of a table, or for those of a data set with its images."""
-    threshold = curation.CurationSettings().threshold
-    texts: list[_InstructionCase] = [_InstructionCase(request) for request in requests]
+    chat: JudgeChat | None = None,
+    dry_run: bool = False,
+) -> InstructionsJob:
+    """Read the instructions of a table, or those of a data set with its images; plan the questions to a model."""
+    cases = tuple(InstructionCase(request) for request in requests)
     if dataset:
-        texts = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
-    if not texts:
+        memory = ImageMemory(workspace, stores=not dry_run)
+        cases = tuple(_of_item(workspace, memory, item) for item in workspace.store.records(Item, dataset=dataset))
+    if not cases:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
-    if chat is None or opened is None:
-        variants = [curation.suggest_variants(text.request.instruction, text.seen) for text in texts]
-    else:
-        variants = asyncio.run(_ask_all(chat, opened, texts))
+    questions = [case.question for case in cases]
+    return InstructionsJob(cases, None if chat is None else plan_variants(workspace, chat, questions))
+
+
+def help_instructions(
+    workspace: Workspace, job: InstructionsJob, *, taxonomy: str = "cv_arena", progress: Progress | None = None
+) -> InstructionReport:
+    """Suggest variants, check feasibility, and measure the balance over tasks."""
+    threshold = curation.CurationSettings().threshold
+    asked = (
+        AnsweredVariants({}) if job.variants is None else ask_all_variants(workspace, job.variants, progress=progress)
+    )
     entries = tuple(
         InstructionHelp(
-            text.request,
-            words,
-            curation.check_feasibility(text.request, text.seen, text.text, threshold, text.shows)
-            if text.seen
+            case.request,
+            asked.answers[case.question].variants
+            if case.question in asked.answers
+            else curation.suggest_variants(case.request.instruction, case.seen),
+            curation.check_feasibility(case.request, case.seen, case.text, threshold, case.shows)
+            if case.seen
             else None,
         )
-        for text, words in zip(texts, variants, strict=True)
+        for case in job.cases
     )
-    labels = [(text.request.task, text.request.topic) for text in texts]
-    return InstructionReport(
-        entries, curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
-    )
+    labels = [(case.request.task, case.request.topic) for case in job.cases]
+    balance = curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
+    missing = sum(answer.status is not Status.OK for answer in asked.answers.values())
+    return InstructionReport(entries, balance, missing, asked.stopped, asked.cost_usd)
 
 
 def write_variants(report: InstructionReport, path: Path) -> int:
@@ -103,30 +155,8 @@ def write_variants(report: InstructionReport, path: Path) -> int:
     return rows
 
 
-@dataclass(frozen=True)
-class _InstructionCase:
-    """An instruction, and what is known about its image."""
-
-    request: curation.CurationRequest
-    seen: curation.Perception | None = None
-    text: str = ""
-    shows: str = ""
-
-
-def _of_item(workspace: Workspace, item: Item) -> _InstructionCase:
+def _of_item(workspace: Workspace, memory: ImageMemory, item: Item) -> InstructionCase:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
-    perception = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
+    perception = memory.look(workspace.load(item.sources[0]))[0] if item.sources else None
     text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return _InstructionCase(request, perception, text, str(item.provenance.get("shows") or ""))
-
-
-async def _ask_all(
-    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], texts: Sequence[_InstructionCase]
-) -> list[curation.InstructionVariants]:
-    async with opened():
-        return [
-            await curation.ask_variants(
-                chat, text.request.instruction, text.text or (curation.make_caption(text.seen) if text.seen else "")
-            )
-            for text in texts
-        ]
+    return InstructionCase(request, perception, text, str(item.provenance.get("shows") or ""))

@@ -17,11 +17,20 @@ from imarena.core import FoundImage, JournalEntry, UserError, suggestion
 from imarena.core.records import Evidence, Item, JsonDict
 from imarena.images import describe_image
 from imarena.storage import Workspace
-from imarena.workflows.curating.decisions import CANDIDATE, DISCARD, REPAIR, REPAIRS, STEPS, ItemDecision, decide_items
+from imarena.workflows.curating.decisions import (
+    CANDIDATE,
+    DISCARD,
+    REPAIR,
+    REPAIRS,
+    REQUEST,
+    STEPS,
+    ItemDecision,
+    decide_items,
+)
 from imarena.workflows.curating.image_memory import BenchmarkImages, ImageMemory
 from imarena.workflows.curating.items import make_item
 from imarena.workflows.curating.requests import curation_settings
-from imarena.workflows.curating.run import REQUEST, TOOL
+from imarena.workflows.curating.run import TOOL
 from imarena.workflows.wiring import WorkJournal, exclusive_run
 
 

@@ -2,29 +2,36 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, StoreError, UserError
-from imarena.core.records import Evidence
+from imarena.core.records import Evidence, ImageRef
 from imarena.curation import CurationMind, CurationRequest, CurationSettings
 from imarena.storage import Workspace
-from imarena.workflows.curating.decisions import STEPS
-from imarena.workflows.curating.run import REQUEST, CurationReport, CurationSetup, curate
+from imarena.workflows.curating.decisions import REQUEST, STEPS
+from imarena.workflows.curating.run import CurationReport, CurationSetup, curate
 
 STORED = "stored"
 """The name of the source that returns stored candidates."""
 
 
-def rescore(
-    workspace: Workspace,
-    dataset: str,
-    target: str,
-    mind: CurationMind,
-    settings: CurationSettings,
-    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
-) -> CurationReport:
-    """Score every candidate of `dataset` that passed the checks again, and write the new pools to `target`.
+@dataclass(frozen=True)
+class StoredCandidates:
+    """The candidates of every instruction of a data set, the requests that find them, and the settings."""
+
+    requests: tuple[CurationRequest, ...]
+    candidates: dict[str, list[tuple[FoundImage, ImageRef]]]
+    settings: CurationSettings
+
+    @property
+    def images(self) -> dict[str, list[ImageRef]]:
+        """The images of each instruction, by key."""
+        return {key: [image for _, image in found] for key, found in self.candidates.items()}
+
+
+def stored_candidates(workspace: Workspace, dataset: str, target: str, settings: CurationSettings) -> StoredCandidates:
+    """Return every candidate of `dataset` that passed the checks, for `rescore`.
 
     Candidates that were rejected before they were stored (no licence, too small, no image) stay rejected.
     """
@@ -34,10 +41,20 @@ def rescore(
     if target == dataset:
         raise UserError("The new pools need a data set of their own.", hint="Add --to NAME.")
     candidates = {request.key: _candidates(workspace, work) for work, request in works}
-    requests = [replace(request, keywords=(request.key,)) for _, request in works]
-    source = _stored_source(workspace, candidates)
-    wide = settings.model_copy(update={"results_per_query": 200})
-    return curate(workspace, requests, CurationSetup(target, [source], mind, wide, opened=opened))
+    requests = tuple(replace(request, keywords=(request.key,)) for _, request in works)
+    return StoredCandidates(requests, candidates, settings.model_copy(update={"results_per_query": 200}))
+
+
+def rescore(
+    workspace: Workspace,
+    stored: StoredCandidates,
+    target: str,
+    mind: CurationMind,
+    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+) -> CurationReport:
+    """Score all stored candidates again, and write the new pools to the data set `target`."""
+    source = _stored_source(workspace, stored.candidates)
+    return curate(workspace, stored.requests, CurationSetup(target, [source], mind, stored.settings, opened=opened))
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:
@@ -52,17 +69,20 @@ def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRe
     yield from newest.values()
 
 
-def _candidates(workspace: Workspace, work: str) -> list[tuple[FoundImage, str]]:
+def _candidates(workspace: Workspace, work: str) -> list[tuple[FoundImage, ImageRef]]:
     images = []
     for step in workspace.store.records(Evidence, image_sha256=work, kind=STEPS):
         value: Any = step.value
         if value.get("step") == "image" and "failed" not in value:
-            images.append((FoundImage.from_json(value["found"]), str(value["sha256"])))
+            image = ImageRef(
+                sha256=value["sha256"], size_bytes=0, media_type="", width=value["width"], height=value["height"]
+            )
+            images.append((FoundImage.from_json(value["found"]), image))
     return images
 
 
-def _stored_source(workspace: Workspace, stored: dict[str, list[tuple[FoundImage, str]]]) -> ImageSource:
-    hashes = {f"{image.source}/{image.key}": sha256 for images in stored.values() for image, sha256 in images}
+def _stored_source(workspace: Workspace, stored: dict[str, list[tuple[FoundImage, ImageRef]]]) -> ImageSource:
+    hashes = {f"{found.source}/{found.key}": image.sha256 for images in stored.values() for found, image in images}
 
     async def search(query: ImageQuery, limit: int) -> Sequence[FoundImage]:  # noqa: ARG001
         return [

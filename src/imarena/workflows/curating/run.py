@@ -20,15 +20,14 @@ from imarena.core import (
 )
 from imarena.core.records import Evidence, Item, JsonDict, Run
 from imarena.storage import Workspace
-from imarena.workflows.curating.decisions import STEPS
+from imarena.workflows.curating.decisions import REQUEST, STEPS
 from imarena.workflows.curating.image_memory import BenchmarkImages, ImageMemory
 from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
-REQUEST = "curation_request"
-"""The kind of evidence for requests, stored under the name of their steps."""
 COMMAND = "curate"
 TOOL = "cogretriever"
+TAXONOMY = "cv_arena"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class CurationSetup:
     sources: Sequence[ImageSource]
     mind: curation.CurationMind
     settings: curation.CurationSettings
-    taxonomy: str = "cv_arena"
+    taxonomy: str = TAXONOMY
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
     """Opens the model's client for the duration of the run."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from imarena.clients import Budget, open_image_source
 from imarena.core import (
     Cause,
-    Chat,
     ImageSource,
     JsonDict,
     Progress,
@@ -22,7 +21,7 @@ from imarena.curation import ChatMind, CurationMind, LibraryContents, LocalLibra
 from imarena.storage import Workspace
 from imarena.vision import TextEmbedder, installed_text_embedder
 from imarena.workflows.curating.image_memory import ImageMemory
-from imarena.workflows.wiring import EndpointArguments, wire_chat
+from imarena.workflows.wiring import EndpointArguments, JudgeChat, wire_chat
 
 WEB = ("google", "openverse", "wikimedia")
 HUB = "hf:"
@@ -34,6 +33,23 @@ class WiredSources:
 
     sources: tuple[ImageSource, ...]
     skipped: tuple[Cause, ...] = ()
+
+
+def check_sources(workspace: Workspace, names: Sequence[str]) -> None:
+    """Raise if a source does not exist; nothing is opened."""
+    if not names:
+        raise UserError("No source was named.", hint="Add --source FOLDER, or --source openverse.")
+    for name in names:
+        if not (_is_web(workspace, name) or Path(name).exists()):
+            choices = [*WEB, *workspace.settings.sources]
+            raise UserError(
+                f"There is no source '{name}'.",
+                hint=f"{suggestion(name, choices)} A folder or Parquet file that exists is a source, too.",
+            )
+
+
+def _is_web(workspace: Workspace, name: str) -> bool:
+    return name in workspace.settings.sources or name in WEB or name.startswith(HUB)
 
 
 def wire_sources(
@@ -50,22 +66,16 @@ def wire_sources(
     terms = require_licence(licence).id if licence else ""
     sources: list[ImageSource] = []
     skipped: list[Cause] = []
+    check_sources(workspace, names)
     for name in names:
-        table = workspace.settings.sources.get(name)
-        if table is not None or name in WEB or name.startswith(HUB):
-            sources.append(_web_source(name, dict(table or {})))
-        elif Path(name).exists():
-            library, contents = open_library(
-                workspace, Path(name), terms, describe=describe, progress=progress, embedder=installed_text_embedder()
-            )
-            sources.append(library.source())
-            skipped += contents.skipped
-        else:
-            choices = [*WEB, *workspace.settings.sources]
-            raise UserError(
-                f"There is no source '{name}'.",
-                hint=f"{suggestion(name, choices)} A folder or Parquet file that exists is a source, too.",
-            )
+        if _is_web(workspace, name):
+            sources.append(_web_source(name, dict(workspace.settings.sources.get(name, {}))))
+            continue
+        library, contents = open_library(
+            workspace, Path(name), terms, describe=describe, progress=progress, embedder=installed_text_embedder()
+        )
+        sources.append(library.source())
+        skipped += contents.skipped
     source_names = [source.name for source in sources]
     if len(set(source_names)) < len(source_names):
         raise UserError("Two sources have the same name.", hint="Name each folder or source once.")
@@ -101,11 +111,15 @@ def _web_source(name: str, table: JsonDict) -> ImageSource:
 
 @dataclass(frozen=True)
 class CurationChat:
-    """A mind and, if it is a model, its chat and the context that opens it."""
+    """A mind and, if it is a model, its chat."""
 
     mind: CurationMind
-    chat: Chat | None = None
-    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
+    chat: JudgeChat | None = None
+
+    @property
+    def opened(self) -> Callable[[], AbstractAsyncContextManager[None]] | None:
+        """The context that opens the chat."""
+        return None if self.chat is None else self.chat.opened
 
 
 def wire_mind(settings: Settings, arguments: EndpointArguments, max_cost_usd: float | None = None) -> CurationChat:
@@ -114,4 +128,4 @@ def wire_mind(settings: Settings, arguments: EndpointArguments, max_cost_usd: fl
         return CurationChat(RuleMind())
     budget = Budget(max_cost_usd) if max_cost_usd is not None else None
     chat = wire_chat(settings, arguments, "curation", budget)
-    return CurationChat(ChatMind(chat, chat.endpoint.model), chat, chat.opened)
+    return CurationChat(ChatMind(chat, chat.endpoint.model), chat)

@@ -2,6 +2,7 @@ from .adjudication import offer_adjudications as offer_adjudications
 from .adjudication import other_answers as other_answers
 from .campaign_forecast import CampaignForecast as CampaignForecast
 from .campaign_forecast import forecast_campaign as forecast_campaign
+from .campaign_settings import read_campaign_plan as read_campaign_plan
 from .campaigns import all_campaigns as all_campaigns
 from .campaigns import campaign_progress as campaign_progress
 from .campaigns import count_campaigns as count_campaigns

@@ -1,6 +1,7 @@
 """Invitation links: create, list, revoke and restore them, and check who may do so."""
 
 from dataclasses import asdict, dataclass, replace
+from urllib.parse import quote
 
 from sqlalchemy import select
 
@@ -34,6 +35,22 @@ class NewInvitation:
 
     invitation: StoredInvitation
     secret: str
+    person_param: str = ""
+
+    @property
+    def path(self) -> str:
+        """The link on any server, without a person's parameter."""
+        return _join_path(self.secret)
+
+    def link(self, server: str) -> str:
+        """The whole link; a crowd platform replaces the value of the person's parameter by the person's id."""
+        return server.rstrip("/") + _join_path(self.secret, self.person_param)
+
+
+def _join_path(secret: str, person_param: str = "") -> str:
+    who = "{{%PROLIFIC_PID%}}" if person_param == "PROLIFIC_PID" else "WHO"
+    query = f"?{quote(person_param, safe='')}={who}" if person_param else ""
+    return f"/join{query}#{secret}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ def _create(workspace: Workspace, request: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
     identity, secret = access.invite(engine, **asdict(request))
     (invitation,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
-    return NewInvitation(invitation, secret)
+    return NewInvitation(invitation, secret, request.person_param)
 
 
 def _need_new_name(workspace: Workspace, campaign: Campaign, request: InvitationRequest) -> None:

@@ -1,4 +1,4 @@
-from .agreement_files import BAD_VALUES as BAD_VALUES
+from .agreement_files import has_bad_values as has_bad_values
 from .agreement_files import ratings_of_file as ratings_of_file
 from .align_conclusion import alignment_conclusions as alignment_conclusions
 from .align_conclusion import alignment_tables as alignment_tables

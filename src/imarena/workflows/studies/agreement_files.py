@@ -7,7 +7,7 @@ one scale per criterion, and if a rater answered a question twice, the last answ
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,6 +144,11 @@ def _number(cell: str | None) -> float | None:
     except ValueError:
         return None
     return value if value is not None and math.isfinite(value) else None
+
+
+def has_bad_values(notices: Iterable[Notice]) -> bool:
+    """Return whether a part of a file was left out that its author must fix."""
+    return any(notice.code == BAD_VALUES for notice in notices)
 
 
 def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:

@@ -11,7 +11,7 @@ from imarena.core.notices import sentences
 from imarena.reports import disagreement_tables
 from imarena.reports.tables import Table
 from imarena.storage import is_workspace, open_workspace
-from imarena.workflows.studies.agreement_files import BAD_VALUES
+from imarena.workflows.studies.agreement_files import has_bad_values
 from imarena.workflows.studies.align_conclusion import (
     alignment_conclusions,
     alignment_tables,
@@ -66,8 +66,7 @@ class AlignReport:
     @property
     def is_partial(self) -> bool:
         """Whether a part of the input was left out that its author must fix."""
-        notices = () if isinstance(self.alignment, VerdictAlignment) else self.alignment.notices
-        return any(notice.code == BAD_VALUES for notice in notices)
+        return not isinstance(self.alignment, VerdictAlignment) and has_bad_values(self.alignment.notices)
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""

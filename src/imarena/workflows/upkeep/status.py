@@ -1,7 +1,7 @@
 """status: the contents of a workspace by stage, status and editor."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +27,6 @@ from imarena.workflows.questions import TEXT, flags_of
 from imarena.workflows.views import (
     FAILED,
     UNNAMED_EDITOR,
-    Slots,
-    Unanswered,
     View,
     count_answered,
     slots_of,
@@ -65,7 +63,7 @@ class WorkspaceStatus:
     missing: dict[str, int]
     """Work left for a resumed run: failures by status."""
     imported_failures: dict[str, int]
-    """Failures that came with an import, by status: no run can try them again."""
+    """Imported judgments without a verdict, by status: no run can ask them again."""
     interrupted: list[str]
     words: dict[str, int]
     """Images read for text that addresses the judge (`read`), and those that contain some (`flagged`)."""
@@ -105,8 +103,9 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         totals=_totals(workspace, outputs=slots.ok.total(), votes=sum(votes.values())),
         images=len(images),
         image_bytes=sum(row["size_bytes"] for row in images),
-        missing=_failures(slots, unanswered.values(), imported=False),
-        imported_failures=_failures(slots, unanswered.values(), imported=True),
+        missing=_failures("outputs", slots.failed.values())
+        | _failures("judgments", (each.status for each in unanswered.values() if not each.imported)),
+        imported_failures=_failures("judgments", (each.status for each in unanswered.values() if each.imported)),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_text_counts(workspace),
         unfinished=_unfinished_runs(workspace, left),
@@ -144,12 +143,9 @@ def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return nested
 
 
-def _failures(slots: Slots, questions: Collection[Unanswered], *, imported: bool) -> dict[str, int]:
-    """Count failed outputs and judgments by status: those that an import brought, or those that a run can try again."""
-    outputs = Counter(state for slot, state in slots.failed.items() if (slot in slots.imported) is imported)
-    judgments = Counter(question.status for question in questions if question.imported is imported)
-    counts = (("outputs", outputs), ("judgments", judgments))
-    return {f"{what} {state}": number for what, states in counts for state, number in sorted(states.items())}
+def _failures(what: str, states: Iterable[str]) -> dict[str, int]:
+    """Count failed outputs or judgments by status."""
+    return {f"{what} {state}": number for state, number in sorted(Counter(states).items())}
 
 
 def _unfinished_runs(workspace: Workspace, left: dict[str, str]) -> list[str]:

@@ -91,7 +91,6 @@ from .rows import vote_issues as vote_issues
 from .rows import vote_reasons as vote_reasons
 from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR
-from .slots import Slots as Slots
 from .slots import slots_of as slots_of
 from .versions import AT as AT
 from .versions import ChosenJudge as ChosenJudge

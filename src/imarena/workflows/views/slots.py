@@ -26,8 +26,6 @@ class Slots:
     """Number of slots with an output, by editor."""
     failed: dict[Slot, str] = field(default_factory=dict)
     """Slots without an output, and why: a status, or `not_tried`."""
-    imported: set[Slot] = field(default_factory=set)
-    """The failed slots whose newest attempt was imported, so that no run tries it again."""
     attempts: Counter[str] = field(default_factory=Counter)
     """Number of attempts by editor, including failed ones that were retried."""
 
@@ -53,11 +51,7 @@ def slots_of(workspace: Workspace) -> Slots:
             identity = row["item_id"] if row["editor"] else row["work_id"]
             slot = (identity, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
             slots.failed[slot] = row["status"]
-            (slots.imported.add if row["run_id"] is None else slots.imported.discard)(slot)
-    cut_off = _cut_off(workspace, slots.failed)
-    chains = {(item, *rest) for item, _, *rest in slots.imported}
-    slots.failed.update(dict.fromkeys(cut_off, NOT_TRIED))
-    slots.imported.update(slot for slot in cut_off if (slot[0], *slot[2:]) in chains)
+    slots.failed.update(dict.fromkeys(_cut_off(workspace, slots.failed), NOT_TRIED))
     return slots
 
 
@@ -67,7 +61,7 @@ def _unfilled_query() -> Select[tuple[object, ...]]:
     names = ("item_id", "turn", "editor", "mode", "sample")
     same_slot = [other.c[name] == table.c[name] for name in names]
     filled = select(other.c.id).where(other.c.status == Status.OK.value, *same_slot).exists()
-    columns = (table.c[name] for name in (*names, "status", "work_id", "run_id"))
+    columns = (table.c[name] for name in (*names, "status", "work_id"))
     return select(*columns).where(table.c.status != Status.OK.value, ~filled).order_by(table.c.seq)
 
 

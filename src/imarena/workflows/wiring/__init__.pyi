@@ -1,6 +1,7 @@
 from .editors import EditorArguments as EditorArguments
 from .editors import editor_names as editor_names
 from .editors import wire_editors as wire_editors
+from .judges import ChatTask as ChatTask
 from .judges import EndpointArguments as EndpointArguments
 from .judges import JudgeChat as JudgeChat
 from .judges import WiredJudge as WiredJudge

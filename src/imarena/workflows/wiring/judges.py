@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
-from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError, suggestion
+from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, JudgeTraits, Settings, UnknownName, UserError, suggestion
 from imarena.core.records import ImageRef, JsonDict, Usage
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
@@ -63,6 +63,11 @@ class JudgeChat:
     def runs_here(self) -> bool:
         """Whether the model runs in this process."""
         return self._local is not None
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions to ask at once to keep the endpoint busy."""
+        return self.endpoint.max_concurrency * len(self.endpoint.pairs)
 
     @property
     def endpoint_name(self) -> str:
@@ -170,6 +175,16 @@ class WiredJudge:
     """Of a judge with a local model."""
 
     @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.judge.name
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """The judge's traits."""
+        return self.judge.traits
+
+    @property
     def endpoint(self) -> Endpoint | None:
         """The endpoint that it asks, if any."""
         return self.client.endpoint if self.client else None
@@ -182,7 +197,36 @@ class WiredJudge:
     @property
     def concurrency(self) -> int:
         """How many questions to ask at once to keep the endpoint busy."""
-        return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8
+        return self.client.concurrency if self.client else 8
+
+
+@dataclass(frozen=True)
+class ChatTask:
+    """A model asked for something else than a verdict, in the form that an estimate takes (`judges.estimate_sizes`)."""
+
+    name: str
+    client: JudgeChat
+    max_reply_tokens: int | None = None
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """One question for each answer."""
+        return JudgeTraits(max_reply_tokens=self.max_reply_tokens)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The endpoint that it asks."""
+        return self.client.endpoint
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the model runs in this process."""
+        return self.client.runs_here
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions to ask at once to keep the endpoint busy."""
+        return self.client.concurrency
 
 
 def wire_judge(
