@@ -27,10 +27,8 @@ from .campaign_plan import CampaignPlan as CampaignPlan
 from .campaign_plan import KnownTask as KnownTask
 from .campaign_plan import ParticipationOutcome as ParticipationOutcome
 from .campaign_plan import plan_of as plan_of
-from .campaign_plan import unit_of as unit_of
 from .disputes import are_disputed as are_disputed
 from .disputes import preference_label as preference_label
-from .drawing import Batch as Batch
 from .drawing import sample_battles as sample_battles
 from .forms import FormQuestion as FormQuestion
 from .forms import forms as forms
@@ -101,7 +99,6 @@ from .strategies import chance_of_decision as chance_of_decision
 from .strategies import combine_strategies as combine_strategies
 from .strategies import item_fairness as item_fairness
 from .strategies import limit_votes as limit_votes
-from .strategies import per_cost as per_cost
 from .strategies import ranking_information as ranking_information
 from .strategies import require_gates as require_gates
 from .strategies import restrict_to_models as restrict_to_models

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 BUILT_IN = Path(__file__).parent / "languages"
 FOLDER = "languages"

@@ -1,6 +1,7 @@
 // What the server pushes as it happens. Where a stream cannot be had, the page asks again every so often.
 import { useEffect, useState } from "react";
 import { withBase } from "../basepath";
+import type { paths } from "./schema";
 
 const AGAIN_MS = 10_000;
 
@@ -10,7 +11,16 @@ export interface Pushed<T> {
   live: boolean;
 }
 
-export function useStream<T>(path: string): Pushed<T> {
+/** What the event stream at a path sends; never where there is none. */
+type Streamed<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { "text/event-stream": infer T } } } };
+}
+  ? T
+  : never;
+type StreamPath = { [P in keyof paths]: [Streamed<P>] extends [never] ? never : P }[keyof paths];
+
+export function useStream<P extends StreamPath>(path: P): Pushed<Streamed<P>> {
+  type T = Streamed<P>;
   const [value, setValue] = useState<T | null>(null);
   const [live, setLive] = useState(false);
   useEffect(() => {

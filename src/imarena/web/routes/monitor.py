@@ -38,10 +38,10 @@ def list_runs(request: Request, _caller: InsideCaller, cursor: Cursor = None, li
 @router.get(
     "/runs/stream",
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {"schema": {"$ref": "#/components/schemas/RunPage"}}}}},
 )
 async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingResponse:
-    """The first page of runs, sent again as soon as it changes (server-sent events)."""
+    """The first page of runs, sent again as soon as it changes (server-sent events; the data of each is the page)."""
     if _open_streams >= MOST_STREAMS:
         raise RequestRefused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}

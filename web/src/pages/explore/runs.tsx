@@ -16,7 +16,7 @@ const EVERY_MS = 4000;
 
 export function RunsPage() {
   const loaded = usePages("runs", calls.runs);
-  const pushed = useStream<RunPage>("/api/runs/stream");
+  const pushed = useStream("/api/runs/stream");
   useInterval(EVERY_MS, () => {
     if (!pushed.live) loaded.reload();
   });

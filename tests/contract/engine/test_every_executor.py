@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import pytest
 
@@ -19,8 +19,9 @@ from imarena.engine.process_worker import unpack_task
 
 T = TypeVar("T")
 RAY = pytest.param("ray", marks=pytest.mark.ray)
-KINDS = pytest.mark.parametrize("kind", ["threads", "processes", RAY])
-ELSEWHERE = pytest.mark.parametrize("kind", ["processes", RAY])
+EVERY = [RAY if kind == "ray" else kind for kind in get_args(ExecutorKind) if kind != "auto"]
+KINDS = pytest.mark.parametrize("kind", EVERY)
+ELSEWHERE = pytest.mark.parametrize("kind", [kind for kind in EVERY if kind != "threads"])
 
 
 @dataclass
