@@ -120,7 +120,7 @@ def _read_table(
         row = f"row {number}"
         entry, instruction = values["index"], values["instruction"]
         if isinstance(entry, bool) or not isinstance(entry, int) or entry < 0:
-            yield Skip(name, row, f"index is {entry!r}, not a entry from 0 on")
+            yield Skip(name, row, f"index is {entry!r}, not a number from 0 on")
             continue
         if not isinstance(instruction, str) or not instruction.strip():
             yield Skip(name, row, "the instruction is empty")
