@@ -32,7 +32,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import any files of GEdit-Bench. Options: dataset, judge, licence."""
     check_options("gedit_bench", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+    index = DatasetIndex(intake, options.get("dataset", SOURCE))
     yield from folder.unexpected_files()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet"]
@@ -44,12 +44,12 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             hint="Expected *.parquet, <model>/fullset/... or score tables (*.csv).",
         )
     for table in tables:
-        items = _read_items(table, folder, shelf, intake, options.get("licence"))
+        items = _read_items(table, folder, index, intake, options.get("licence"))
         yield from skip_bad_file(folder, folder.name(table), items)
-    described = shelf.is_described()  # the benchmark is known, so an unknown key is an error
-    yield from _read_tree(trees, {} if described else _instructions(scores), folder, shelf, intake, described)
+    described = index.is_described()  # the benchmark is known, so an unknown key is an error
+    yield from _read_tree(trees, {} if described else _instructions(scores), folder, index, intake, described)
     for file in scores:
-        yield from _read_scores(file, folder, shelf, options.get("judge"), described)
+        yield from _read_scores(file, folder, index, options.get("judge"), described)
 
 
 def _slot(path: Path | str) -> tuple[str, str, str] | None:
@@ -63,7 +63,7 @@ def _slot(path: Path | str) -> tuple[str, str, str] | None:
 
 
 def _read_items(
-    path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake, licence: str | None
+    path: Path, folder: Folder, index: DatasetIndex, intake: Intake, licence: str | None
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     required = ("key", "task_type", "instruction", "instruction_language")
@@ -84,7 +84,7 @@ def _read_items(
             continue
         key = f"{values['task_type']}/{language}/{values['key']}"
         item = Item(
-            dataset=shelf.dataset,
+            dataset=index.dataset,
             key=key,
             turns=(Turn(instruction=values["instruction"]),),
             sources=(source,),
@@ -94,14 +94,14 @@ def _read_items(
             provenance={"intersection_exist": bool(values.get("Intersection_exist"))},
             origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
         )
-        yield shelf.place_item(item, name, row)
+        yield index.place_item(item, name, row)
 
 
 def _read_tree(
     files: list[Path],
     instructions: Mapping[str, str],
     folder: Folder,
-    shelf: DatasetIndex,
+    index: DatasetIndex,
     intake: Intake,
     described: bool,
 ) -> Iterator[Importable]:
@@ -112,19 +112,19 @@ def _read_tree(
             continue
         name = folder.name(file)
         try:
-            if shelf.item_id(key) is None:
+            if index.item_id(key) is None:
                 if described:
                     raise UserError(f"there is no item '{key}'")
                 source = keep_file(intake, folder, sources[key]) if key in sources else None
-                yield shelf.place_item(_item_of_tree(key, source, instructions.get(key), shelf.dataset, name), name, "")
+                yield index.place_item(_item_of_tree(key, source, instructions.get(key), index.dataset, name), name, "")
             image = keep_file(intake, folder, file)
         except BAD_ROW as error:
             yield Skip(name, "", one_line(error))
             continue
-        item_id = shelf.item_id(key)
+        item_id = index.item_id(key)
         if item_id is not None:
             origin = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
-            yield shelf.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
+            yield index.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
 
 
 def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, dataset: str, file: str) -> Item:
@@ -160,7 +160,7 @@ def _instructions(tables: list[Path]) -> dict[str, str]:
 
 
 def _read_scores(
-    path: Path, folder: Folder, shelf: DatasetIndex, judge: str | None, described: bool
+    path: Path, folder: Folder, index: DatasetIndex, judge: str | None, described: bool
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     judge = judge or _judge_of(folder.base.name, name)
@@ -182,10 +182,10 @@ def _read_scores(
                 yield Skip(name, line, one_line(error))
                 continue
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([slot[1], slot[0]]))
-            if described and shelf.item_id(slot[1]) is None:
+            if described and index.item_id(slot[1]) is None:
                 yield Skip(name, line, f"there is no item '{slot[1]}'")
                 continue
-            yield from _judgments(slot, row.get("instruction", ""), scores, origin, shelf, judge, line)
+            yield from _judgments(slot, row.get("instruction", ""), scores, origin, index, judge, line)
     except BAD_ROW as error:
         yield Skip(name, "", one_line(error))
 
@@ -195,18 +195,18 @@ def _judgments(
     instruction: str,
     scores: dict[str, float],
     origin: Origin,
-    shelf: DatasetIndex,
+    index: DatasetIndex,
     judge: str,
     line: str,
 ) -> Iterator[Importable]:
     model, key, _ = slot
-    if shelf.item_id(key) is None:
-        yield shelf.place_item(_item_of_tree(key, None, instruction, shelf.dataset, origin.file), origin.file, line)
-    item_id = shelf.item_id(key) or ""
-    if shelf.output_id(key, model) is None:
+    if index.item_id(key) is None:
+        yield index.place_item(_item_of_tree(key, None, instruction, index.dataset, origin.file), origin.file, line)
+    item_id = index.item_id(key) or ""
+    if index.output_id(key, model) is None:
         unseen = Origin(source=SOURCE, file=origin.file, row=canonical_json([key, model]))
-        yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, line)
-    left_id = shelf.output_id(key, model) or ""
+        yield index.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, line)
+    left_id = index.output_id(key, model) or ""
     yield Judgment(
         work_id=imported_work_id(origin, judge, left_id, None, None, "overall"),
         judge=judge,

@@ -64,17 +64,17 @@ class _Gallery:
         self._folder = folder
         self._intake = intake
         self._options = options
-        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+        self._index = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._taxonomy = load_taxonomy("geditbench_v2")
-        self._keys = set(intake.items(self._shelf.dataset))
-        self._models = {editor for _, editor in intake.outputs(self._shelf.dataset)}
+        self._keys = set(intake.items(self._index.dataset))
+        self._models = {editor for _, editor in intake.outputs(self._index.dataset)}
         self._used: set[Path] = set()
         self._seen: dict[str, int] = {}
         self._described = False
 
     def note_described(self) -> None:
         """From now on, if there are items with images, a key that is not among them is an error."""
-        self._described = self._shelf.is_described()
+        self._described = self._index.is_described()
 
     # ---------------------------------------------------------------- items
 
@@ -90,7 +90,7 @@ class _Gallery:
             except BAD_ROW as error:
                 yield Skip(name, row, one_line(error))
                 continue
-            yield self._shelf.place_item(item, name, row)
+            yield self._index.place_item(item, name, row)
 
     def _item(self, values: Mapping[str, Any], source: ImageRef | None, origin: Origin) -> Item:
         key, instruction = values.get("key"), values.get("instruction")
@@ -101,7 +101,7 @@ class _Gallery:
         missing = () if source else (f"the source image of {key}",)
         self._keys.add(key)
         return Item(
-            dataset=self._shelf.dataset,
+            dataset=self._index.dataset,
             key=key,
             turns=(Turn(instruction=instruction if isinstance(instruction, str) else ""),),
             sources=(source,) if source else (),
@@ -116,13 +116,13 @@ class _Gallery:
     def _ensure_item(self, values: Mapping[str, Any], file: str, row: str) -> Iterator[Importable]:
         """Add an item that only a candidate list or a pair result names."""
         key = values.get("key")
-        if isinstance(key, str) and self._shelf.item_id(key) is not None:
+        if isinstance(key, str) and self._index.item_id(key) is not None:
             return
         source = None
         if isinstance(values.get("source_image"), str):
             source = keep_file(self._intake, self._folder, values["source_image"])
             self._used.add(self._folder.file(values["source_image"]))
-        yield self._shelf.place_item(
+        yield self._index.place_item(
             self._item(values, source, Origin(source=SOURCE, file=file, row=str(key))), file, row
         )
 
@@ -134,7 +134,7 @@ class _Gallery:
 
     def _records(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
         check_storable(values)
-        if self._described and self._shelf.item_id(str(values.get("key"))) is None:
+        if self._described and self._index.item_id(str(values.get("key"))) is None:
             raise UserError(f"there is no item '{values.get('key')}'")
         yield from self._ensure_item(values, name, row)
         candidates = values.get("candidates")
@@ -155,21 +155,21 @@ class _Gallery:
             return Skip(file, row, one_line(error))
 
     def _output(self, key: str, model: str, image: ImageRef | None, file: str, row: str) -> Importable:
-        item_id = self._shelf.item_id(key)
+        item_id = self._index.item_id(key)
         if item_id is None:
             return Skip(file, row, f"there is no item '{key}'")
         self._models.add(model)
         origin = Origin(source=SOURCE, file=file, row=canonical_json([key, model]))
         output = Output(item_id=item_id, editor=model, image=image, origin=origin)
-        if self._shelf.output_id(key, model) == output.output_id:
+        if self._index.output_id(key, model) == output.output_id:
             return output  # two lists name the same output
-        return self._shelf.place_output(key, output, file, row)
+        return self._index.place_output(key, output, file, row)
 
     def read_picture(self, path: Path) -> Iterator[Importable]:
         if path.resolve() in self._used:
             return
         name, key = self._folder.name(path), path.stem
-        if self._shelf.item_id(key) is None and self._described:
+        if self._index.item_id(key) is None and self._described:
             yield Skip(name, "", f"there is no item '{key}'")
             return
         try:
@@ -198,14 +198,14 @@ class _Gallery:
         inputs = results.get("input_dict")
         inputs = inputs if isinstance(inputs, dict) else {}
         key, left, right = self._names(values["key"], inputs.get("edited_images"))
-        if self._shelf.item_id(key) is None:
+        if self._index.item_id(key) is None:
             if self._described:
                 raise UserError(f"there is no item '{key}'")
             yield from self._ensure_item({"key": key, "instruction": inputs.get("instruction")}, file, row)
         for model in (left, right):
-            if self._shelf.output_id(key, model) is None:
+            if self._index.output_id(key, model) is None:
                 yield self._output(key, model, None, file, row)
-        ids = (self._shelf.item_id(key), self._shelf.output_id(key, left), self._shelf.output_id(key, right))
+        ids = (self._index.item_id(key), self._index.output_id(key, left), self._index.output_id(key, right))
         row_key = canonical_json([dimension, key, left, right])
         repeat = self._seen.get(row_key, 0)
         self._seen[row_key] = repeat + 1

@@ -70,7 +70,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import GenAI-Bench. Options: config (if the path does not name the configuration), judge (of a result file)."""
     check_options("genai_bench", options, config=CONFIGURATIONS, judge=None)
     folder = Folder(path)
-    shelves: dict[str, _Shelf] = {}
+    readers: dict[str, _ConfigReader] = {}
     yield from links_outside(folder)
     for file in sorted(files_of(folder), key=lambda file: _reading_stage(folder, file)):
         name = folder.name(file)
@@ -78,10 +78,10 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         if config is None:
             yield Skip(name, "", f"the path names none of {', '.join(CONFIGURATIONS)}; give config=NAME")
             continue
-        if config not in shelves:
-            shelves[config] = _Shelf(intake, f"genai_bench/{config}", folder)
-            yield shelves[config].rater
-        yield from shelves[config].read(file, name, options.get("judge") or file.stem)
+        if config not in readers:
+            readers[config] = _ConfigReader(intake, f"genai_bench/{config}", folder)
+            yield readers[config].rater
+        yield from readers[config].read(file, name, options.get("judge") or file.stem)
 
 
 def label_of(text: object) -> Outcome | None:
@@ -112,7 +112,7 @@ def _config(file: Path) -> str | None:
     return next((name for word in names for name in CONFIGURATIONS if name in word), None)
 
 
-class _Shelf:
+class _ConfigReader:
     """One configuration: its items, and the outputs on their two sides."""
 
     def __init__(self, intake: Intake, dataset: str, folder: Folder) -> None:

@@ -40,31 +40,31 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import ImgEdit-Bench. Options: dataset, judge, licence."""
     check_options("imgedit", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+    index = DatasetIndex(intake, options.get("dataset", SOURCE))
     yield from folder.unexpected_files()
     files = list(folder.walk())
     lists = [file for file in files if file.name in _LISTS or (file == folder.root and file.suffix == ".json")]
-    if not lists and not shelf.is_described():
+    if not lists and not index.is_described():
         raise UserError(
             f"{path} has no {' or '.join(_LISTS)}.", hint="Give the folder that holds the list and the outputs."
         )
     origins: set[Path] = set()
     for file in lists:
-        items = _read_list(file, files, folder, shelf, intake, options.get("licence"), origins)
+        items = _read_list(file, files, folder, index, intake, options.get("licence"), origins)
         yield from skip_bad_file(folder, folder.name(file), items)
     for file in files:
         if file.suffix.lower() in IMAGE_SUFFIXES and file not in origins:
-            yield from _read_output(file, folder, shelf, intake)
+            yield from _read_output(file, folder, index, intake)
     for file in files:
         if file.name == _RESULTS:
-            yield from _read_results(file, folder, shelf, options.get("judge") or UNRECORDED)
+            yield from _read_results(file, folder, index, options.get("judge") or UNRECORDED)
 
 
 def _read_list(
     path: Path,
     files: list[Path],
     folder: Folder,
-    shelf: DatasetIndex,
+    index: DatasetIndex,
     intake: Intake,
     licence: str | None,
     origins: set[Path],
@@ -81,13 +81,13 @@ def _read_list(
             source = by_tail.get(tail[-2:]) or by_tail.get(tail[-1:])
             image = keep_file(intake, folder, source) if source else None
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=row)
-            item = _item(key, entry, image, shelf.dataset, licence, origin)
+            item = _item(key, entry, image, index.dataset, licence, origin)
         except BAD_ROW as error:
             yield Skip(name, row.encode("utf-8", "replace").decode(), one_line(error))
             continue
         if source is not None:
             origins.add(source)
-        yield shelf.place_item(item, name, row)
+        yield index.place_item(item, name, row)
 
 
 def _source_path(key: str, entry: Any) -> str:
@@ -140,9 +140,9 @@ def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
     return {tail: file for tail, file in by_tail.items() if tail not in doubled}
 
 
-def _read_output(path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
+def _read_output(path: Path, folder: Folder, index: DatasetIndex, intake: Intake) -> Iterator[Importable]:
     name, key, model = folder.name(path), path.stem, path.parent.name
-    item_id = shelf.item_id(key)
+    item_id = index.item_id(key)
     if item_id is None:
         yield Skip(name, "", f"there is no item '{key}'")
         return
@@ -152,10 +152,10 @@ def _read_output(path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake
         yield Skip(name, "", one_line(error))
         return
     origin = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
-    yield shelf.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
+    yield index.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
 
 
-def _read_results(path: Path, folder: Folder, shelf: DatasetIndex, judge: str) -> Iterator[Importable]:
+def _read_results(path: Path, folder: Folder, index: DatasetIndex, judge: str) -> Iterator[Importable]:
     name, model = folder.name(path), path.parent.name
     try:
         answers = _object(path, name)
@@ -164,7 +164,7 @@ def _read_results(path: Path, folder: Folder, shelf: DatasetIndex, judge: str) -
         return
     sha256 = file_sha256(path)
     for key, answer in answers.items():
-        item_id = shelf.item_id(key)
+        item_id = index.item_id(key)
         failed = isinstance(answer, dict) and "error" in answer
         if item_id is None:
             yield Skip(name, f"entry {key}", f"there is no item '{key}'")
@@ -176,11 +176,11 @@ def _read_results(path: Path, folder: Folder, shelf: DatasetIndex, judge: str) -
             except UserError as error:
                 yield Skip(name, f"entry {key!r}", one_line(error))
                 continue
-            if shelf.output_id(key, model) is None:
+            if index.output_id(key, model) is None:
                 unseen = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
-                yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), name, key)
+                yield index.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), name, key)
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([key, model]))
-            yield from _judgments(answer, item_id, shelf.output_id(key, model) or "", judge, origin)
+            yield from _judgments(answer, item_id, index.output_id(key, model) or "", judge, origin)
 
 
 def _judgments(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin) -> Iterator[Importable]:

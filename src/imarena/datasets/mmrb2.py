@@ -74,7 +74,7 @@ class _Pairs:
         self._folder = folder
         self._intake = intake
         self._options = options
-        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+        self._index = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._raters: set[str] = set()
         self._sides: dict[str, tuple[str, str, str]] = {}
         self._home = Path()
@@ -96,7 +96,7 @@ class _Pairs:
         votes = self._votes(pair)
         responses = [self._response(pair, side) for side in ("response_a", "response_b")]
         item = self._item(pair, key, task, Origin(source=SOURCE, file=name, file_sha256=sha256, row=key))
-        entry = self._shelf.place_item(item, name, row)
+        entry = self._index.place_item(item, name, row)
         yield entry
         if isinstance(entry, Skip):
             return
@@ -139,7 +139,7 @@ class _Pairs:
             absent.append(f"the prompt of {key}")
         metadata = pair.get("prompt_metadata")
         return Item(
-            dataset=self._shelf.dataset,
+            dataset=self._index.dataset,
             key=key,
             turns=(Turn(instruction="\n".join(texts)),),
             sources=tuple(sources),

@@ -54,7 +54,7 @@ class _Pairs:
     def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
         self._folder = folder
         self._intake = intake
-        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+        self._index = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._licence = options.get("licence")
         self._judge = options.get("judge")
         self._sides: dict[str, tuple[str, str, str]] = {}
@@ -74,7 +74,7 @@ class _Pairs:
         images = [self._intake.keep(picture_bytes(cell, self._folder), name=f"{name} {row}") for cell in cells]
         task = values.get("task") or key.rpartition("_pair_")[0] or None
         item = Item(
-            dataset=self._shelf.dataset,
+            dataset=self._index.dataset,
             key=key,
             turns=(Turn(instruction=values["instruction"]),),
             sources=(images[0],),
@@ -83,7 +83,7 @@ class _Pairs:
             licence=self._licence,
             origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
         )
-        entry = self._shelf.place_item(item, name, row)
+        entry = self._index.place_item(item, name, row)
         yield entry
         if isinstance(entry, Skip):
             return

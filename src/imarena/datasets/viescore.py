@@ -39,7 +39,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     files = list(folder.walk("*.json"))
     if not files:
         raise UserError(f"{path} holds no JSON files.", hint="Name a result file or the folder of result files.")
-    shelves: dict[str, DatasetIndex] = {}
+    indexes: dict[str, DatasetIndex] = {}
     yield from folder.unexpected_files("*.json")
     for file in files:
         name = folder.name(file)
@@ -51,7 +51,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         if not isinstance(content, dict):
             yield Skip(name, "", "expected an object")
             continue
-        reader = _Reader(name, file_sha256(file), intake, shelves)
+        reader = _Reader(name, file_sha256(file), intake, indexes)
         if all(isinstance(key, str) and "/" in key for key in content) and content:
             yield from reader.metrics(content)
         else:
@@ -66,11 +66,11 @@ def imagenhub_names(task: str, editor: str) -> tuple[str, str]:
 
 
 class _Reader:
-    def __init__(self, file: str, digest: str, intake: Intake, shelves: dict[str, DatasetIndex]) -> None:
+    def __init__(self, file: str, digest: str, intake: Intake, indexes: dict[str, DatasetIndex]) -> None:
         self._file = file
         self._digest = digest
         self._intake = intake
-        self._shelves = shelves
+        self._indexes = indexes
 
     def _skip(self, row: str, reason: str) -> Skip:
         """Make a `Skip`. Names come from the file, so characters that UTF-8 cannot encode are escaped."""
@@ -137,9 +137,9 @@ class _Reader:
         if not uid or not task_name:
             yield self._skip(row, "the uid or the task is empty")
             return
-        shelf = dataset_index(self._intake, dataset_of(task_name), self._shelves)
-        yield from without_pixels(uid, editor_name, shelf)
-        item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor_name)
+        index = dataset_index(self._intake, dataset_of(task_name), self._indexes)
+        yield from without_pixels(uid, editor_name, index)
+        item_id, output_id = index.item_id(uid), index.output_id(uid, editor_name)
         if item_id is None or output_id is None:
             yield self._skip(row, f"the item '{uid}' cannot be placed")
             return

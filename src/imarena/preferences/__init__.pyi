@@ -33,10 +33,6 @@ from .splits import split_pairs as split_pairs
 from .task_rules import TaskRules as TaskRules
 from .task_rules import read_task_rules as read_task_rules
 from .task_rules import task_rules as task_rules
-from .training.run import TrainingReport as TrainingReport
-from .training.run import train_judge as train_judge
-from .training.settings import TrainingSettings as TrainingSettings
-from .training.settings import read_training_settings as read_training_settings
 from .training_runs import ablation_from_files as ablation_from_files
 from .training_runs import merge_run as merge_run
 from .training_runs import train_from_files as train_from_files

@@ -58,7 +58,6 @@ CONVENTIONS = {
 DOORS_TO_PEOPLE = ("imarena.cli.", "imarena.web.routes.")
 """A command or a route may have the name of the workflow that it calls."""
 UNTYPED = {
-    "preferences.training.examples.TrainingExample.chat": "messages as a chat template of transformers takes them",
     "storage.codec.to_row": "a row for SQLAlchemy, whose columns depend on the kind of record",
     "storage.column_cache.ColumnCache.metadata": "the JSON that a caller stored with the columns",
     "storage.judge_variants.JudgeVariant.row": "a row for SQLAlchemy",

@@ -45,7 +45,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import any files of a GenArena folder. Options: dataset, subset (only this one), judge, licence."""
     check_options("genarena", options, dataset=None, subset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
+    index = DatasetIndex(intake, options.get("dataset", SOURCE))
     subsets = find_subsets(folder, options.get("subset"))
     if not subsets:
         raise UserError(
@@ -56,12 +56,12 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         for table in subset.strange:
             yield Skip(folder.name(table), "", "GenArena reads only files called data-*.parquet")
         for table in subset.tables:
-            items = _read_table(table, subset.name, folder, shelf, intake, options.get("licence"))
+            items = _read_table(table, subset.name, folder, index, intake, options.get("licence"))
             yield from skip_bad_file(folder, folder.name(table), items)
         for root in subset.models:
-            yield from skip_bad_file(folder, folder.name(root), _read_models(root, subset.name, folder, shelf, intake))
+            yield from skip_bad_file(folder, folder.name(root), _read_models(root, subset.name, folder, index, intake))
         for experiment in subset.logs:
-            battles = read_experiment(experiment, subset.name, folder, shelf, options.get("judge"))
+            battles = read_experiment(experiment, subset.name, folder, index, options.get("judge"))
             yield from skip_bad_file(folder, folder.name(experiment), battles)
 
 
@@ -110,7 +110,7 @@ def _inside(path: Path, subset_name: str | None) -> list[Subset]:
 
 
 def _read_table(
-    path: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake, licence: str | None
+    path: Path, subset: str, folder: Folder, index: DatasetIndex, intake: Intake, licence: str | None
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(folder.file(folder.name(path)))
     rows = parquet_rows(
@@ -118,9 +118,9 @@ def _read_table(
     )
     for number, values in rows:
         row = f"row {number}"
-        index, instruction = values["index"], values["instruction"]
-        if isinstance(index, bool) or not isinstance(index, int) or index < 0:
-            yield Skip(name, row, f"index is {index!r}, not a number from 0 on")
+        entry, instruction = values["index"], values["instruction"]
+        if isinstance(entry, bool) or not isinstance(entry, int) or entry < 0:
+            yield Skip(name, row, f"index is {entry!r}, not a entry from 0 on")
             continue
         if not isinstance(instruction, str) or not instruction.strip():
             yield Skip(name, row, "the instruction is empty")
@@ -132,8 +132,8 @@ def _read_table(
             yield Skip(name, row, one_line(error))
             continue
         item = Item(
-            dataset=shelf.dataset,
-            key=f"{subset}/{index}",
+            dataset=index.dataset,
+            key=f"{subset}/{entry}",
             turns=(Turn(instruction=instruction),),
             sources=sources,
             taxonomy="genarena",
@@ -141,9 +141,9 @@ def _read_table(
             track=subset,
             licence=licence,
             provenance=_provenance(values),
-            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"index {index}"),
+            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"index {entry}"),
         )
-        yield shelf.place_item(item, name, row)
+        yield index.place_item(item, name, row)
 
 
 def _provenance(values: Mapping[str, Any]) -> JsonDict:
@@ -163,7 +163,7 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
     return provenance
 
 
-def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
+def _read_models(root: Path, subset: str, folder: Folder, index: DatasetIndex, intake: Intake) -> Iterator[Importable]:
     first_folder: dict[str, str] = {}
     for experiment in sorted(root.iterdir()):
         if not experiment.is_dir():
@@ -177,7 +177,7 @@ def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, i
                 yield Skip(folder.name(path), "", f"the model '{model}' is in {first_folder[model]} already")
                 continue
             first_folder[model] = folder.name(experiment)
-            yield from _read_model(path, model, subset, folder, shelf, intake)
+            yield from _read_model(path, model, subset, folder, index, intake)
 
 
 def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
@@ -194,7 +194,7 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 
 
 def _read_model(
-    directory: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
+    directory: Path, model: str, subset: str, folder: Folder, index: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
     images: dict[int, Path] = {}
     for path in sorted(directory.iterdir(), key=_preference):
@@ -206,17 +206,17 @@ def _read_model(
             yield Skip(name, "", f"{images[int(digits[0])].name} is the image for index {int(digits[0])}")
         else:
             images[int(digits[0])] = path
-    described = shelf.is_described(f"{subset}/")
-    for index, path in sorted(images.items()):
-        name, key = folder.name(path), f"{subset}/{index}"
-        item_id = shelf.item_id(key)
+    described = index.is_described(f"{subset}/")
+    for number, path in sorted(images.items()):
+        name, key = folder.name(path), f"{subset}/{number}"
+        item_id = index.item_id(key)
         if item_id is None:
             if described:
                 yield Skip(name, "", f"there is no item '{key}'")
                 continue
-            item = placeholder(key, subset, name, shelf.dataset)
+            item = placeholder(key, subset, name, index.dataset)
             item_id = item.item_id
-            yield shelf.place_item(item, name, "")
+            yield index.place_item(item, name, "")
         try:
             image = keep_file(intake, folder, path)
             output = Output(
@@ -228,7 +228,7 @@ def _read_model(
         except BAD_ROW as error:
             yield Skip(name, "", one_line(error))
             continue
-        yield shelf.place_output(key, output, name, "")
+        yield index.place_output(key, output, name, "")
 
 
 def _preference(path: Path) -> tuple[int, str]:

@@ -47,7 +47,7 @@ class Log:
 
     subset: str
     experiment: str
-    shelf: DatasetIndex
+    index: DatasetIndex
     judge: str
     prompt: str
     stamp: Moment
@@ -87,7 +87,7 @@ class _Place:
 
 
 def read_experiment(
-    log_path: Path, subset: str, folder: Folder, shelf: DatasetIndex, judge: str | None
+    log_path: Path, subset: str, folder: Folder, index: DatasetIndex, judge: str | None
 ) -> Iterator[Importable]:
     """Read the judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
     battles: dict[str, Path] = {}
@@ -103,11 +103,11 @@ def read_experiment(
     log = Log(
         subset=subset,
         experiment=home.name,
-        shelf=shelf,
+        index=index,
         judge=judge or str(config.get("judge_model") or UNRECORDED),
         prompt=str(config.get("prompt") or ""),
         stamp=now(),
-        strict=shelf.is_described(f"{subset}/"),
+        strict=index.is_described(f"{subset}/"),
     )
     for name in sorted({*battles, *audits}):
         covered: set[BattleKey] = set()
@@ -168,7 +168,7 @@ def _record(
     key = f"{log.subset}/{battle.index}"
     if home != log_name:
         yield Skip(file, row, f"the battles of '{battle.left}' and '{battle.right}' are in {home} already")
-    elif log.strict and log.shelf.item_id(key) is None:
+    elif log.strict and log.index.item_id(key) is None:
         yield Skip(file, row, f"there is no item '{key}'")
     else:
         yield from _placeholders(battle, key, file, log)
@@ -259,16 +259,16 @@ def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
 
 def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterator[Importable]:
     """Yield the item and outputs that a battle names, without text and pixels, if they are unknown."""
-    shelf = log.shelf
-    item_id = shelf.item_id(key)
+    index = log.index
+    item_id = index.item_id(key)
     if item_id is None:
-        item = placeholder(key, log.subset, file, shelf.dataset)
+        item = placeholder(key, log.subset, file, index.dataset)
         item_id = item.item_id
-        yield shelf.place_item(item, file, key)
+        yield index.place_item(item, file, key)
     for editor in (battle.left, battle.right):
-        if shelf.output_id(key, editor) is None:
+        if index.output_id(key, editor) is None:
             origin = Origin(source=SOURCE, file=file, row=canonical_json([key, editor]))
-            yield shelf.place_output(key, Output(item_id=item_id, editor=editor, origin=origin), file, key)
+            yield index.place_output(key, Output(item_id=item_id, editor=editor, origin=origin), file, key)
 
 
 def _audited(
@@ -299,10 +299,10 @@ def _audited(
 
 
 def _facts(battle: LoggedBattle, key: str, file: str, log: Log, order: Order) -> dict[str, Any]:
-    shelf = log.shelf
+    index = log.index
     row = canonical_json([log.subset, log.experiment, battle.left, battle.right, battle.index, battle.repeat])
     origin = Origin(source=SOURCE, file=file, row=row)
-    left_id, right_id = shelf.output_id(key, battle.left) or "", shelf.output_id(key, battle.right) or ""
+    left_id, right_id = index.output_id(key, battle.left) or "", index.output_id(key, battle.right) or ""
     params: JsonDict = {"experiment": log.experiment}
     if battle.timestamp:
         params["timestamp"] = battle.timestamp
@@ -312,7 +312,7 @@ def _facts(battle: LoggedBattle, key: str, file: str, log: Log, order: Order) ->
         "judge": log.judge,
         "prompt_id": log.prompt,
         "params": params,
-        "item_id": shelf.item_id(key) or "",
+        "item_id": index.item_id(key) or "",
         "left_id": left_id,
         "right_id": right_id,
         "order": order,

@@ -42,24 +42,24 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     if not entries:
         raise UserError(f"{path} holds no metadata.json.", hint="Name the folder that holds the tasks' folders.")
     yield from folder.unexpected_files("*.json")
-    shelf = DatasetIndex(intake, options.get("dataset", DATASET))
+    index = DatasetIndex(intake, options.get("dataset", DATASET))
     for file in folder.walk("human_eval.json"):
         if file.parent not in entries:
             reason = _unreadable(file) or "one file for all items is not read; put one into each item's folder"
             yield Skip(folder.name(file), "", reason)
     raters: set[str] = set()
     for entry in entries:
-        yield from _Entry(folder, entry, intake, shelf).read(raters)
+        yield from _Entry(folder, entry, intake, index).read(raters)
 
 
 class _Entry:
     """One item's folder."""
 
-    def __init__(self, folder: Folder, directory: Path, intake: Intake, shelf: DatasetIndex) -> None:
+    def __init__(self, folder: Folder, directory: Path, intake: Intake, index: DatasetIndex) -> None:
         self._folder = folder
         self._directory = directory
         self._intake = intake
-        self._shelf = shelf
+        self._index = index
         self._key = directory.name
         self._item_id = ""
         self._images: dict[str, ImageRef] = {}
@@ -71,7 +71,7 @@ class _Entry:
         except UserError as error:
             yield Skip(name, "", first_line(error))
             return
-        entry = self._shelf.place_item(item, name, "")
+        entry = self._index.place_item(item, name, "")
         yield entry
         if isinstance(entry, Skip):
             return
@@ -103,7 +103,7 @@ class _Entry:
             raise UserError("an editing task needs a condition image")
         field_names = {"prompt", "prompt_refined", "cond_images"}
         return Item(
-            dataset=self._shelf.dataset,
+            dataset=self._index.dataset,
             key=self._key,
             turns=(Turn(instruction=instruction, original_instruction=_before(prompt, instruction)),),
             sources=tuple(images[:1] if edits else ()),
@@ -133,16 +133,16 @@ class _Entry:
                 yield Skip(name, "", first_line(error))
                 continue
             output = Output(item_id=self._item_id, editor=path.stem, image=image)
-            entry = self._shelf.place_output(self._key, output, name, "")
+            entry = self._index.place_output(self._key, output, name, "")
             if isinstance(entry, Output):
                 self._images[path.stem] = image
             yield entry
 
     def _output_id(self, editor: str) -> Iterator[Output]:
         """Yield the output of a score, without pixels, if its image is missing."""
-        if self._shelf.output_id(self._key, editor) is None:
-            origin = Origin(source=self._shelf.dataset, row=f"{self._key}/{editor}")
-            entry = self._shelf.place_output(
+        if self._index.output_id(self._key, editor) is None:
+            origin = Origin(source=self._index.dataset, row=f"{self._key}/{editor}")
+            entry = self._index.place_output(
                 self._key, Output(item_id=self._item_id, editor=editor, origin=origin), "", ""
             )
             if isinstance(entry, Output):
@@ -187,10 +187,10 @@ class _Entry:
                 yield Skip(name, f"{judge}/{editor}", str(error))
                 continue
             yield from self._output_id(editor)
-            output_id = self._shelf.output_id(self._key, editor) or ""
+            output_id = self._index.output_id(self._key, editor) or ""
             # the file grows editor by editor, so the identity is the row's content, not the file's hash
             mark = "/".join([self._key, editor, *(f"{scores[criterion]:g}" for criterion in CRITERIA)])
-            origin = Origin(source=self._shelf.dataset, file=name, row=mark)
+            origin = Origin(source=self._index.dataset, file=name, row=mark)
             params: JsonDict = {"scale": list(SCALE)}
             yield Judgment(
                 work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
@@ -217,19 +217,19 @@ class _Entry:
                 except UserError as error:
                     yield Skip(name, f"{who}/{editor}", str(error))
                     continue
-                rater_id = f"{self._shelf.dataset}/{who}"
+                rater_id = f"{self._index.dataset}/{who}"
                 if rater_id not in raters:
                     raters.add(rater_id)
-                    yield Rater(rater_id=rater_id, origin=Origin(source=self._shelf.dataset, row=who))
+                    yield Rater(rater_id=rater_id, origin=Origin(source=self._index.dataset, row=who))
                 yield from self._output_id(editor)
                 yield Vote(
                     rater_id=rater_id,
                     item_id=self._item_id,
-                    left_id=self._shelf.output_id(self._key, editor) or "",
+                    left_id=self._index.output_id(self._key, editor) or "",
                     ratings=ratings,
                     scale=SCALE,
                     issues=issues,
-                    origin=Origin(source=self._shelf.dataset, file=name, row=f"{self._key}/{editor}/{who}"),
+                    origin=Origin(source=self._index.dataset, file=name, row=f"{self._key}/{editor}/{who}"),
                 )
 
 

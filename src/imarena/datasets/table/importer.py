@@ -49,40 +49,40 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         yield from _read_folders(folder, intake, options)
         return
     dataset = options.get("dataset") or named_dataset(tables[0], names, numbered_rows=numbered_rows) or folder.base.name
-    shelf = DatasetIndex(intake, dataset)
-    yield from _items(folder, tables, intake, shelf, columns)
+    index = DatasetIndex(intake, dataset)
+    yield from _items(folder, tables, intake, index, columns)
     if folder.file("outputs.csv").is_file():
-        yield from _listed_outputs(folder, intake, shelf)
+        yield from _listed_outputs(folder, intake, index)
     elif folder.file("outputs").is_dir():
         for directory in _folders(folder.file("outputs")):
-            yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
+            yield from outputs_from_folder(directory, directory.name, intake, index, within=folder)
     raters: set[str] = set()
-    yield from read_vote_rows(folder, shelf, raters)
-    yield from read_rating_rows(folder, shelf, options.get("scale"), raters)
+    yield from read_vote_rows(folder, index, raters)
+    yield from read_rating_rows(folder, index, options.get("scale"), raters)
 
 
 # ---------------------------------------------------------------- items
 
 
 def items_from_table(
-    path: Path, intake: Intake, shelf: DatasetIndex, columns: str = ""
+    path: Path, intake: Intake, index: DatasetIndex, columns: str = ""
 ) -> Iterator[Item | Skip | Notice]:
     """The items of one table (by its ending CSV, TSV, JSON Lines, JSON or Parquet); images are in its folder.
 
     `columns`: the table's names of our columns, such as ``key=id,instruction=prompt``. Raises `UserError` if the whole
     table cannot be used.
     """
-    yield from _items(Folder(path), [path.resolve()], intake, shelf, ColumnNames(parse_columns(columns)))
+    yield from _items(Folder(path), [path.resolve()], intake, index, ColumnNames(parse_columns(columns)))
 
 
 def _items(
-    folder: Folder, tables: Sequence[Path], intake: Intake, shelf: DatasetIndex, columns: ColumnNames
+    folder: Folder, tables: Sequence[Path], intake: Intake, index: DatasetIndex, columns: ColumnNames
 ) -> Iterator[Item | Skip | Notice]:
     """The items of several tables that form one, such as the shards of a Parquet data set."""
     rows = 0
     for table in tables:
         name = folder.name(table)
-        reader = ItemReader(folder, table, intake, shelf.dataset, columns, rows)
+        reader = ItemReader(folder, table, intake, index.dataset, columns, rows)
         for row in read_item_rows(table, name, columns):
             if isinstance(row, Skip):
                 reader.count_bad_row()
@@ -96,7 +96,7 @@ def _items(
             except UserError as error:
                 yield Skip(name, where, first_line(error))
             else:
-                yield shelf.place_item(item, name, where)
+                yield index.place_item(item, name, where)
         rows = reader.rows
     yield from columns.notices(folder.name(tables[0]))
 
@@ -115,9 +115,9 @@ def named_dataset(table: Path, columns: str = "", *, numbered_rows: bool = False
 
 
 def outputs_from_folder(
-    directory: Path, editor: str, intake: Intake, shelf: DatasetIndex, *, within: Folder | None = None
+    directory: Path, editor: str, intake: Intake, index: DatasetIndex, *, within: Folder | None = None
 ) -> Iterator[Output | Skip]:
-    """One editor's images: `<key>.png` for the items in `shelf`. Links must not lead out of `within`."""
+    """One editor's images: `<key>.png` for the items in `index`. Links must not lead out of `within`."""
     folder = within or Folder(directory)
     try:
         directory = folder.file(folder.name(directory)) if within else folder.root
@@ -128,9 +128,9 @@ def outputs_from_folder(
         name = folder.name(path)
         if path.name.startswith("."):
             continue
-        key = _key_of(path, shelf)
-        if key is not None and shelf.turns(key) > 1:
-            why = f"its item has {shelf.turns(key)} turns: add the folder with `imarena edit -e folder:PATH --mode all`"
+        key = _key_of(path, index)
+        if key is not None and index.turns(key) > 1:
+            why = f"its item has {index.turns(key)} turns: add the folder with `imarena edit -e folder:PATH --mode all`"
             yield Skip(name, "", why)
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
@@ -145,18 +145,18 @@ def outputs_from_folder(
         except UserError as error:
             yield Skip(name, "", first_line(error))
             continue
-        output = Output(item_id=shelf.item_id(key) or "", editor=editor, image=image)
-        yield shelf.place_output(key, output, name, "")
+        output = Output(item_id=index.item_id(key) or "", editor=editor, image=image)
+        yield index.place_output(key, output, name, "")
 
 
-def _key_of(path: Path, shelf: DatasetIndex) -> str | None:
+def _key_of(path: Path, index: DatasetIndex) -> str | None:
     for key in (path.stem, path.name, unescape_name(path.stem)):
-        if shelf.item_id(key) is not None:
+        if index.item_id(key) is not None:
             return key
     return None
 
 
-def _listed_outputs(folder: Folder, intake: Intake, shelf: DatasetIndex) -> Iterator[Output | Skip]:
+def _listed_outputs(folder: Folder, intake: Intake, index: DatasetIndex) -> Iterator[Output | Skip]:
     name = "outputs.csv"
     try:
         for row in stream_table(folder.file(name), name, required=("key", "editor", "file")):
@@ -166,14 +166,14 @@ def _listed_outputs(folder: Folder, intake: Intake, shelf: DatasetIndex) -> Iter
             number, cells = row
             where = f"line {number}"
             try:
-                output = _listed_output(folder, cells, intake, shelf)
+                output = _listed_output(folder, cells, intake, index)
             except ValidationError as error:
                 yield Skip(name, where, first_error(error))
             except (UserError, ValueError) as error:
                 yield Skip(name, where, first_line(error))
             else:
                 plain = output.status is Status.OK and output.sample == 0
-                yield shelf.place_output(cells["key"], output, name, where) if plain else output
+                yield index.place_output(cells["key"], output, name, where) if plain else output
     except UserError as error:
         yield Skip(name, "", " ".join(str(error).splitlines()))
 
@@ -186,8 +186,8 @@ def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
         raise UserError(reason if relative in reason else f"{relative}: {reason}") from error
 
 
-def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, shelf: DatasetIndex) -> Output:
-    item_id = shelf.item_id(cells["key"])
+def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, index: DatasetIndex) -> Output:
+    item_id = index.item_id(cells["key"])
     if item_id is None:
         raise UserError(f"there is no item with the key '{cells['key']}'")
     if not cells["editor"]:
@@ -217,22 +217,22 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
             "docs/guide/bring-your-own-benchmark.md shows how.",
         )
     refuse_nested_tables(folder, directories)
-    shelf = DatasetIndex(intake, options.get("dataset") or folder.root.name)
+    index = DatasetIndex(intake, options.get("dataset") or folder.root.name)
     source_files = {path.stem: path for path in folder.images(sources)} if sources else {}
     keys = sorted({path.stem for directory in editors for path in folder.images(directory)} | set(source_files))
     for key in keys:
-        yield from _bare_item(folder, key, source_files.get(key), intake, shelf)
+        yield from _bare_item(folder, key, source_files.get(key), intake, index)
     for directory in editors:
-        yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
+        yield from outputs_from_folder(directory, directory.name, intake, index, within=folder)
     if keys:
         names: list[JsonValue] = [directory.name for directory in editors]
         table = table_above(folder)
-        values: JsonDict = {"dataset": shelf.dataset, "folder": folder.root.name, "editors": names, "table": table}
+        values: JsonDict = {"dataset": index.dataset, "folder": folder.root.name, "editors": names, "table": table}
         yield Notice(code="folders_as_editors", values=values)
 
 
 def _bare_item(
-    folder: Folder, key: str, source: Path | None, intake: Intake, shelf: DatasetIndex
+    folder: Folder, key: str, source: Path | None, intake: Intake, index: DatasetIndex
 ) -> Iterator[Item | Skip]:
     """An item without an instruction, because the folder does not contain one."""
     name = folder.name(source) if source else key
@@ -242,14 +242,14 @@ def _bare_item(
         yield Skip(name, "", first_line(error))
         return
     item = Item(
-        dataset=shelf.dataset,
+        dataset=index.dataset,
         key=key,
         turns=(Turn(instruction=""),),
         sources=sources,
         absent=() if sources else (key,),
-        origin=None if sources else Origin(source=shelf.dataset, row=key),
+        origin=None if sources else Origin(source=index.dataset, row=key),
     )
-    yield shelf.place_item(item, name, "")
+    yield index.place_item(item, name, "")
 
 
 def _folders(directory: Path) -> list[Path]:

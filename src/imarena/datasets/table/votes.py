@@ -30,19 +30,19 @@ _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
 
-def read_vote_rows(folder: Folder, shelf: DatasetIndex, raters: set[str]) -> Iterator[Importable]:
+def read_vote_rows(folder: Folder, index: DatasetIndex, raters: set[str]) -> Iterator[Importable]:
     """The votes of votes.csv, with each rater before their first vote. `raters`: those that were already yielded."""
-    yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
+    yield from _read(folder, index, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
 
 
-def read_rating_rows(folder: Folder, shelf: DatasetIndex, scale: str | None, raters: set[str]) -> Iterator[Importable]:
+def read_rating_rows(folder: Folder, index: DatasetIndex, scale: str | None, raters: set[str]) -> Iterator[Importable]:
     """The ratings of ratings.csv; `scale` (such as 1-5) applies to rows without a scale."""
     default = parse_scale(scale) if scale else None
 
-    def rating(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
-        return _rating(cells, shelf, default)
+    def rating(cells: Mapping[str, str], index: DatasetIndex) -> dict[str, Any]:
+        return _rating(cells, index, default)
 
-    yield from _read(folder, shelf, "ratings.csv", ("key", "editor"), rating, raters)
+    yield from _read(folder, index, "ratings.csv", ("key", "editor"), rating, raters)
 
 
 def parse_scale(text: str) -> tuple[float, float]:
@@ -55,7 +55,7 @@ def parse_scale(text: str) -> tuple[float, float]:
 
 def _read(
     folder: Folder,
-    shelf: DatasetIndex,
+    index: DatasetIndex,
     name: str,
     required: tuple[str, ...],
     parse: Callable[[Mapping[str, str], DatasetIndex], dict[str, Any]],
@@ -72,11 +72,11 @@ def _read(
                 yield row
                 continue
             number, cells = row
-            rater_id = cells.get("rater") or f"{shelf.dataset}/people"
+            rater_id = cells.get("rater") or f"{index.dataset}/people"
             columns = [column for column in (*required, "dimension") if column != "winner"]
-            subject = (name, shelf.dataset, rater_id, *(cells.get(column, "") for column in columns))
+            subject = (name, index.dataset, rater_id, *(cells.get(column, "") for column in columns))
             try:
-                values = parse(cells, shelf)
+                values = parse(cells, index)
                 mark = cells.get("id") or content_id("row", *subject, repeats[subject])
                 vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
             except ValidationError as error:
@@ -117,21 +117,21 @@ def _unusable(path: Path, name: str, error: UserError) -> str:
     return ". ".join(sentences)
 
 
-def _vote(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
+def _vote(cells: Mapping[str, str], index: DatasetIndex) -> dict[str, Any]:
     if cells["winner"] not in set(Outcome):
         raise UserError(f"the winner is '{cells['winner']}', not one of {', '.join(Outcome)}")
     if cells["left"] == cells["right"]:
         raise UserError(f"'{cells['left']}' is on both sides")
     return {
-        "item_id": _item_id(cells, shelf),
-        "left_id": _output_id(cells, "left", shelf),
-        "right_id": _output_id(cells, "right", shelf),
+        "item_id": _item_id(cells, index),
+        "left_id": _output_id(cells, "left", index),
+        "right_id": _output_id(cells, "right", index),
         "preference": Outcome(cells["winner"]),
         "dimension": cells.get("dimension") or "overall",
     }
 
 
-def _rating(cells: Mapping[str, str], shelf: DatasetIndex, scale: tuple[float, float] | None) -> dict[str, Any]:
+def _rating(cells: Mapping[str, str], index: DatasetIndex, scale: tuple[float, float] | None) -> dict[str, Any]:
     ratings: dict[str, float] = {}
     for column, cell in cells.items():
         if column in RATING_DETAIL_COLUMNS or not cell.strip():
@@ -142,22 +142,22 @@ def _rating(cells: Mapping[str, str], shelf: DatasetIndex, scale: tuple[float, f
     if not ratings:
         raise UserError("no criterion is rated")
     return {
-        "item_id": _item_id(cells, shelf),
-        "left_id": _output_id(cells, "editor", shelf),
+        "item_id": _item_id(cells, index),
+        "left_id": _output_id(cells, "editor", index),
         "ratings": ratings,
         "scale": parse_scale(cells["scale"]) if cells.get("scale") else scale,
     }
 
 
-def _item_id(cells: Mapping[str, str], shelf: DatasetIndex) -> str:
-    item_id = shelf.item_id(cells["key"])
+def _item_id(cells: Mapping[str, str], index: DatasetIndex) -> str:
+    item_id = index.item_id(cells["key"])
     if item_id is None:
         raise UserError(f"there is no item with the key '{cells['key']}'")
     return item_id
 
 
-def _output_id(cells: Mapping[str, str], column: str, shelf: DatasetIndex) -> str:
-    output_id = shelf.output_id(cells["key"], cells[column])
+def _output_id(cells: Mapping[str, str], column: str, index: DatasetIndex) -> str:
+    output_id = index.output_id(cells["key"], cells[column])
     if output_id is None:
         raise UserError(f"'{cells[column]}' has no output for '{cells['key']}'")
     return output_id
