@@ -73,7 +73,7 @@ def spend(fleet: Campaigns, weights: Weights, budget: int) -> Votes:
             )
             pool.asked[batch.item, batch.pair] += 1
             columns.append((batch.item, batch.pair, world.ask(batch.item, batch.pair, rng)))
-        votes = votes.and_then(Votes(*(np.stack(column) for column in zip(*columns, strict=True))))
+        votes = votes.concat(Votes(*(np.stack(column) for column in zip(*columns, strict=True))))
     return votes
 
 

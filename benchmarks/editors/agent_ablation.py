@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imarena.agent import STAGES, Agent, AgentSettings, BestOf
-from imarena.agent.orders import requests_in
+from imarena.agent.sub_edits import requests_in
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditorTraits, EditRequest, EditResult, Exhibit, Judge, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Mode, Status

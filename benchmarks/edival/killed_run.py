@@ -102,16 +102,16 @@ def _kept(intake: WorkspaceIntake, scene: Scene, name: str) -> ImageRef:
 def score(folder: Path, dimension: str) -> None:
     """`imarena edival score` in this process, with every measurement logged."""
     from imarena.cli.app import main
-    from imarena.judges.edival.ledger import Ledger
+    from imarena.judges.edival.measurement_cache import MeasurementCache
 
-    noted, log = Ledger.note, Path(os.environ[LOG])
+    noted, log = MeasurementCache.note, Path(os.environ[LOG])
 
-    def note(self: Ledger, empty: Evidence, value: object) -> Evidence:
+    def note(self: MeasurementCache, empty: Evidence, value: object) -> Evidence:
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{empty.evidence_id}\n")
         return noted(self, empty, value)
 
-    Ledger.note = note  # type: ignore[method-assign]
+    MeasurementCache.note = note  # type: ignore[method-assign]
     options = ["-o", f"dimension={dimension}"] if dimension else []
     sys.argv = ["imarena", "-w", str(folder), "edival", "score", "--executor", "threads", *options]
     main()

@@ -26,7 +26,7 @@ import numpy as np
 from imarena.core import ExecutorKind
 from imarena.engine import RunPlan, WorkerTask, cluster, open_executor, run_plan
 from imarena.ranking import Battles, Options
-from imarena.ranking.boards.online import BATCH_BATTLES, OnlinePlay, RoundRange
+from imarena.ranking.boards.online import BATCH_BATTLES, EloReplay, RoundRange
 
 SHARE = 21
 
@@ -52,14 +52,14 @@ def failed(_: object, error: Exception) -> int:
 class Rounds:
     """Plays rounds of online Elo, as `rank --method elo --executor` does."""
 
-    play: OnlinePlay
+    replay: EloReplay
 
     async def __call__(self, question: RoundRange) -> np.ndarray:
         """The ratings of these rounds."""
-        return self.play(question)
+        return self.replay(question)
 
 
-def online_play(battles: int, rounds: int) -> OnlinePlay:
+def elo_replay(battles: int, rounds: int) -> EloReplay:
     """Battles with known strengths, ready to be played again in every round."""
     rng = np.random.default_rng(battles)
     left = rng.integers(0, 21, battles)
@@ -69,16 +69,16 @@ def online_play(battles: int, rounds: int) -> OnlinePlay:
     given = Battles(models, left.astype(np.int32), right.astype(np.int32), np.where(won, 0, 2).astype(np.int8))
     unit = (np.arange(battles) // 210).astype(np.int32)
     options = Options(method="elo", rounds=rounds)
-    return OnlinePlay(given, options, np.full(21, 1000.0), None, unit, int(unit[-1]) + 1)
+    return EloReplay(given, options, np.full(21, 1000.0), None, unit, int(unit[-1]) + 1)
 
 
-async def measure_rounds(kind: ExecutorKind, play: OnlinePlay, workers: int) -> tuple[dict[str, Any], np.ndarray]:
+async def measure_rounds(kind: ExecutorKind, replay: EloReplay, workers: int) -> tuple[dict[str, Any], np.ndarray]:
     """Seconds that the workers take to start, and to play all rounds; the ratings."""
-    ranges = list(play.ranges(max(1, BATCH_BATTLES // len(play.battles))))
+    ranges = list(replay.ranges(max(1, BATCH_BATTLES // len(replay.battles))))
     found: dict[int, Any] = {}
     begun = time.monotonic()
     async with open_executor(
-        kind, WorkerTask(Rounds(play), failed), len(ranges), computes=True, at_once=workers
+        kind, WorkerTask(Rounds(replay), failed), len(ranges), computes=True, at_once=workers
     ) as executor:
 
         async def do(slot: int, number: int) -> Any:
@@ -91,7 +91,7 @@ async def measure_rounds(kind: ExecutorKind, play: OnlinePlay, workers: int) -> 
         await run_plan(plan)
         took = time.monotonic() - started
     row = {
-        "executor": kind, "workers": executor.slots, "battles": len(play.battles), "rounds": play.options.rounds,
+        "executor": kind, "workers": executor.slots, "battles": len(replay.battles), "rounds": replay.options.rounds,
         "start_s": round(started - begun, 1), "play_s": round(took, 2), "load": round(load, 1),
     }  # fmt: skip
     return row, np.concatenate([found[number] for number in range(len(ranges))])
@@ -99,16 +99,16 @@ async def measure_rounds(kind: ExecutorKind, play: OnlinePlay, workers: int) -> 
 
 def compare_rounds(battles: int, rounds: int) -> None:
     """Print a line per executor and number of workers; end where two of them give different ratings."""
-    play = online_play(battles, rounds)
-    play.ratings()  # compiles the loop
+    replay = elo_replay(battles, rounds)
+    replay.ratings()  # compiles the loop
     begun, cpu = time.monotonic(), time.process_time()
     rng, size = np.random.default_rng(0), max(1, BATCH_BATTLES // battles)
-    here = np.concatenate([play.resampled(rng, min(size, rounds - begin)) for begin in range(0, rounds, size)])
+    here = np.concatenate([replay.resampled(rng, min(size, rounds - begin)) for begin in range(0, rounds, size)])
     took = {"play_s": round(time.monotonic() - begun, 2), "cpu_s": round(time.process_time() - cpu, 2)}
     print(json.dumps({"executor": "this process", "battles": battles, "rounds": rounds, **took}), flush=True)
     kinds: tuple[tuple[ExecutorKind, int], ...] = (("processes", 1), ("processes", 2), ("ray", 1), ("ray", 2))
     for kind, workers in kinds:
-        row, ratings = asyncio.run(measure_rounds(kind, play, workers))
+        row, ratings = asyncio.run(measure_rounds(kind, replay, workers))
         if not np.array_equal(ratings, here):
             raise SystemExit(f"{kind} with {workers} workers gives other ratings")
         print(json.dumps(row), flush=True)

@@ -10,10 +10,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from imarena.storage import Workspace
+from imarena.web import request_deadline
 from imarena.web.app import create_app
+from imarena.web.request_deadline import with_deadline
 from imarena.web.static_files import serve_pages
-from imarena.workflows.serving import request_deadline
-from imarena.workflows.serving.request_deadline import with_deadline
 from tests.web.people import Person, administrator, fill, settings_of
 
 HOSTS = (

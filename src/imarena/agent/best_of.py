@@ -14,7 +14,7 @@ from imarena.core import (
     EditRequest,
     EditResult,
     Exhibit,
-    ExtraQuestions,
+    ExtraCalls,
     Journal,
     Judge,
     PricedClient,
@@ -53,15 +53,13 @@ class BestOf:
     def traits(self) -> EditorTraits:
         """N times the editor's price. Not wrappable: the judge must see the instruction, not added words."""
         inside = self.editor.traits
-        asides = (
-            (ExtraQuestions("judge", self.judge_client, self.n, judge=self.judge),)
-            if self.judge_client is not None
-            else ()
+        extra_calls = (
+            (ExtraCalls("judge", self.judge_client, self.n, judge=self.judge),) if self.judge_client is not None else ()
         )
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.n,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
-            wrappable=False, opening=self.opened, resumable=self, wraps=WrappedEditor(self.editor, self.n, asides),
+            wrappable=False, opening=self.opened, resumable=self, wraps=WrappedEditor(self.editor, self.n, extra_calls),
             driven_by=self.judge.name,
         )  # fmt: skip
 
@@ -76,9 +74,9 @@ class BestOf:
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Make N tries and choose one. A try that failed, or that the judge could not score, is not chosen."""
-        return await self.go_on(request, None)
+        return await self.resume(request, None)
 
-    async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
+    async def resume(self, request: EditRequest, journal: Journal | None) -> EditResult:
         """Continue where an earlier run stopped: answers in the journal are not asked for again."""
         started = time.perf_counter()
         memory = Memory(journal)

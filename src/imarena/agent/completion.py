@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from imarena.agent.orders import remove_quote_marks, restore_quotes
+from imarena.agent.sub_edits import remove_quote_marks, restore_quotes
 from imarena.core import Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from imarena.agent.completion import completion_of
-from imarena.agent.orders import clauses_in, restore_quotes
+from imarena.agent.sub_edits import clauses_in, restore_quotes
 from imarena.core import Exhibit, Judge, Verdict
 
 LONGEST = 400

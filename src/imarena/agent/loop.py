@@ -8,11 +8,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from imarena.agent.edit_queue import EditQueue
 from imarena.agent.feedback import feedback_of, looks_alike
 from imarena.agent.memory import Memory
-from imarena.agent.next_order import PendingOrders
 from imarena.agent.rules import RulePlanner
-from imarena.agent.spec import EditPlan, Planner, Spec
+from imarena.agent.spec import EditPlan, EditSpec, Planner
 from imarena.agent.state import State, StepPicture
 from imarena.core import (
     Editor,
@@ -20,7 +20,7 @@ from imarena.core import (
     EditRequest,
     EditResult,
     Exhibit,
-    ExtraQuestions,
+    ExtraCalls,
     FrozenModel,
     Journal,
     Judge,
@@ -65,24 +65,28 @@ class Agent:
     name: str
     editor: Editor
     judge: Judge | None
-    mind: Planner = field(default_factory=RulePlanner)
+    planner: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
     judge_client: PricedClient | None = None
     """The judge's client, which must be open during work; None for a judge without an endpoint."""
-    mind_client: PricedClient | None = None
+    planner_client: PricedClient | None = None
     """The planner's client."""
 
     @property
     def version(self) -> str:
         """The agent's own version and those of its parts."""
         judge = f"; {self.judge.name} {self.judge.version}" if self._closed and self.judge else ""
-        return f"{VERSION}; {self.editor.name} {self.editor.version}; {self.mind.name}{judge}"
+        return f"{VERSION}; {self.editor.name} {self.editor.version}; {self.planner.name}{judge}"
 
     @property
     def params(self) -> JsonDict:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
         inner = self.editor.params
-        agent: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
+        agent: JsonDict = {
+            **self.settings.model_dump(mode="json"),
+            "editor": self.editor.name,
+            "mind": self.planner.name,
+        }
         return {"agent": agent, "driven_by": self._driver or None, **({"editor_params": inner} if inner else {})}
 
     @property
@@ -93,16 +97,18 @@ class Agent:
     @property
     def traits(self) -> EditorTraits:
         """At most the editor's price for every step; the judge's and the planner's endpoints are listed separately."""
-        inside, asides = self.editor.traits, []
+        inside, extra_calls = self.editor.traits, []
         if self.judge_client is not None:
-            asides.append(ExtraQuestions("judge", self.judge_client, self.most_verdicts, judge=self.judge))
-        if self.mind_client is not None:
-            asides.append(ExtraQuestions("mind", self.mind_client, self.most_thoughts, texts=self.mind.questions))
+            extra_calls.append(ExtraCalls("judge", self.judge_client, self.most_verdicts, judge=self.judge))
+        if self.planner_client is not None:
+            extra_calls.append(
+                ExtraCalls("mind", self.planner_client, self.max_planner_calls, texts=self.planner.questions)
+            )
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
             wrappable=False, opening=self.opened, resumable=self,
-            wraps=WrappedEditor(self.editor, self.most_edits, tuple(asides)), driven_by=self._driver,
+            wraps=WrappedEditor(self.editor, self.most_edits, tuple(extra_calls)), driven_by=self._driver,
         )  # fmt: skip
 
     @property
@@ -111,7 +117,7 @@ class Agent:
         return self.settings.steps if self.settings.stages in ("plan", "full") else 1
 
     @property
-    def most_thoughts(self) -> int:
+    def max_planner_calls(self) -> int:
         """Maximum number of questions to the planner per output: to understand, to plan."""
         return {"none": 0, "understand": 1, "plan": 2, "full": 2}[self.settings.stages]
 
@@ -134,16 +140,16 @@ class Agent:
         """Open the editor's, the judge's and the planner's clients."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.editor.traits.opened())
-            for client in (self.judge_client, self.mind_client):
+            for client in (self.judge_client, self.planner_client):
                 if client is not None:
                     await stack.enter_async_context(client.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Work on one request. The result includes the trace of every step, whatever its status."""
-        return await self.go_on(request, None)
+        return await self.resume(request, None)
 
-    async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
+    async def resume(self, request: EditRequest, journal: Journal | None) -> EditResult:
         """Continue where an earlier run stopped: answers in the journal are not asked for again."""
         if not any(character.isalnum() for character in request.instruction):
             return EditResult(Status.REFUSED, error="The instruction is empty: describe the change.")
@@ -157,21 +163,21 @@ class Agent:
             await self._open_loop(state, plan)
         return state.result(time.perf_counter() - started)
 
-    async def _understand(self, state: State) -> Spec:
+    async def _understand(self, state: State) -> EditSpec:
         if self.settings.stages == "none":
-            return Spec(state.request.instruction)
-        spec, thought = await state.memory.spec(lambda: self.mind.understand(state.request))
+            return EditSpec(state.request.instruction)
+        spec, thought = await state.memory.spec(lambda: self.planner.understand(state.request))
         state.pay(thought.cost_usd)
-        state.steps.append({"stage": "understand", "by": self.mind.name, **spec.to_json(), "note": thought.note})
+        state.steps.append({"stage": "understand", "by": self.planner.name, **spec.to_json(), "note": thought.note})
         return spec
 
-    async def _plan(self, state: State, spec: Spec) -> EditPlan:
+    async def _plan(self, state: State, spec: EditSpec) -> EditPlan:
         if self.settings.stages in ("none", "understand"):
             return EditPlan((spec.instruction,), 1)
         most = self.settings.steps
-        plan, thought = await state.memory.plan(lambda: self.mind.plan(state.request, spec, most))
+        plan, thought = await state.memory.plan(lambda: self.planner.plan(state.request, spec, most))
         state.pay(thought.cost_usd)
-        state.steps.append({"stage": "plan", "by": self.mind.name, **plan.to_json(), "note": thought.note})
+        state.steps.append({"stage": "plan", "by": self.planner.name, **plan.to_json(), "note": thought.note})
         return plan
 
     async def _open_loop(self, state: State, plan: EditPlan) -> None:
@@ -180,13 +186,13 @@ class Agent:
             state.steps.append(step)
             if image is None:
                 return
-            state.go_on(image, None)
+            state.resume(image, None)
         state.best = state.current
 
-    async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
+    async def _closed_loop(self, state: State, spec: EditSpec, plan: EditPlan) -> None:
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
         words_help = self.editor.traits.wrappable
-        course = PendingOrders.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
+        course = EditQueue.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         verdicts: dict[str, Verdict] = {}
         refused: set[str] = set()
@@ -219,9 +225,7 @@ class Agent:
             if "stopped" in step:
                 return
 
-    async def _onward(
-        self, state: State, course: PendingOrders, look: StepPicture, repeated: int, left: int
-    ) -> JsonDict:
+    async def _onward(self, state: State, course: EditQueue, look: StepPicture, repeated: int, left: int) -> JsonDict:
         """Choose what to do after an image that is not good enough; returns trace fields, with `stopped` at the end."""
         fixed = self._fixed
         if repeated and not course.more:  # once may be chance; twice means that the editor has no other answer
@@ -232,7 +236,7 @@ class Agent:
                 course.part(left)
             ends = fixed and not course.skip(left)
             return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
-        state.go_on(look.image, look)
+        state.resume(look.image, look)
         course.follow(look.feedback, left)
         # The order was carried out and only the image quality is weak: the same order again would not improve it.
         ends = fixed and look.feedback.spoilt and not course.waiting

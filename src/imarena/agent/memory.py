@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from imarena.agent.feedback import judge_in_thread
-from imarena.agent.spec import EditPlan, Spec, StageResult
+from imarena.agent.spec import EditPlan, EditSpec, StageResult
 from imarena.core import (
     Editor,
     EditRequest,
@@ -43,7 +43,7 @@ class Memory:
         call = _call("edit", number, request.instruction, request.seed, [sha256_hex(data) for data in request.sources])
         resumable = editor.traits.resumable
         if resumable is not None and self.journal is not None:
-            return await resumable.go_on(request, _Under(self.journal, call))
+            return await resumable.resume(request, _Under(self.journal, call))
         entry = await self._find(call)
         if entry is not None:
             return replace(_results().validate_python(entry.value["answer"]), image=entry.image)
@@ -71,7 +71,7 @@ class Memory:
         await self._note(call, JournalEntry(_timed(started, answer), shown.left, cost, ok))
         return verdict
 
-    async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, StageResult]]]) -> tuple[Spec, StageResult]:
+    async def spec(self, ask: Callable[[], Awaitable[tuple[EditSpec, StageResult]]]) -> tuple[EditSpec, StageResult]:
         """The planner's specification."""
         return await self._thought("understand", _specs(), ask)
 
@@ -143,8 +143,8 @@ def _verdicts() -> TypeAdapter[Verdict]:
 
 
 @cache
-def _specs() -> TypeAdapter[tuple[Spec, StageResult]]:
-    return TypeAdapter(tuple[Spec, StageResult])
+def _specs() -> TypeAdapter[tuple[EditSpec, StageResult]]:
+    return TypeAdapter(tuple[EditSpec, StageResult])
 
 
 @cache

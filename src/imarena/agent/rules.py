@@ -2,8 +2,8 @@
 
 import re
 
-from imarena.agent.orders import orders_in
-from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
+from imarena.agent.spec import EditPlan, EditSpec, StageResult, limit_steps
+from imarena.agent.sub_edits import split_into_edits
 from imarena.core import EditRequest
 from imarena.language import Edit, read_instruction
 
@@ -24,7 +24,7 @@ class RulePlanner:
         """Rules ask no questions."""
         return ()
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
+    async def understand(self, request: EditRequest) -> tuple[EditSpec, StageResult]:
         """Return the instruction, extended by what must not change."""
         reading = read_instruction(request.instruction)
         local = bool(reading.edits) and not reading.whole_image
@@ -41,11 +41,11 @@ class RulePlanner:
         added = f" {constraints[-1][:1].upper()}{constraints[-1][1:]}." if request.sources and not reading.keep else ""
         changes = tuple(_change_text(edit) for edit in reading.edits)
         note = f"not understood: {'; '.join(reading.unread)}" if reading.unread else ""
-        return Spec(closed + added, changes, tuple(constraints)), StageResult(note=note)
+        return EditSpec(closed + added, changes, tuple(constraints)), StageResult(note=note)
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
+    async def plan(self, request: EditRequest, spec: EditSpec, most: int) -> tuple[EditPlan, StageResult]:
         """Plan one step per request in the instruction."""
-        steps = orders_in(request.instruction)
+        steps = split_into_edits(request.instruction)
         if len(steps) < 2:
             return EditPlan((spec.instruction,), most), StageResult()
         return EditPlan(limit_steps(steps, most), most, tentative=True), StageResult()

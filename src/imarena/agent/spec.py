@@ -8,7 +8,7 @@ from imarena.core.records import JsonDict
 
 
 @dataclass(frozen=True)
-class Spec:
+class EditSpec:
     """Stage 1: an executable instruction, the changes that it requires and its constraints."""
 
     instruction: str
@@ -53,11 +53,11 @@ class Planner(Protocol):
         """The texts of all questions that it asks a model about an instruction, for estimates; none for rules."""
         ...
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
+    async def understand(self, request: EditRequest) -> tuple[EditSpec, StageResult]:
         """Stage 1."""
         ...
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
+    async def plan(self, request: EditRequest, spec: EditSpec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2, with at most `most` steps."""
         ...
 

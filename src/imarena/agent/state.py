@@ -71,7 +71,7 @@ class State:
         """Which parts of the instruction are done according to this verdict."""
         return completion_of(verdict, self.request.instruction, self.success_score)
 
-    def go_on(self, image: bytes, seen: StepPicture | None) -> None:
+    def resume(self, image: bytes, seen: StepPicture | None) -> None:
         """Let the next step start from this image."""
         self.current, self.seen = image, seen
 

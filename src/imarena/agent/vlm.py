@@ -4,7 +4,7 @@ If a reply is unusable, the rules' specification or a plan with one step is used
 """
 
 from imarena.agent.rules import RulePlanner
-from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
+from imarena.agent.spec import EditPlan, EditSpec, StageResult, limit_steps
 from imarena.clients import StagePrompt, field_text, field_texts, read_fields, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, EditRequest
 from imarena.core.records import JsonDict
@@ -36,10 +36,10 @@ class ChatPlanner:
 
     def questions(self, instruction: str) -> tuple[str, str]:
         """The texts of both questions about an instruction, as if the first changed nothing, for estimates."""
-        asks = _understanding(instruction), _planning(Spec(instruction), 1)
+        asks = _understanding(instruction), _planning(EditSpec(instruction), 1)
         return _prompt("understand").system + asks[0], _prompt("plan").system + asks[1]
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
+    async def understand(self, request: EditRequest) -> tuple[EditSpec, StageResult]:
         """Stage 1."""
         answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
         fields, note = read_fields(answer)
@@ -49,14 +49,14 @@ class ChatPlanner:
             return spec, StageResult(
                 answer.usage.cost_usd or 0.0, note or "the reply holds no instruction; rules were used"
             )
-        spec = Spec(
+        spec = EditSpec(
             instruction,
             field_texts(fields.get("changes"), LONGEST, MOST),
             field_texts(fields.get("constraints"), LONGEST, MOST),
         )
         return spec, StageResult(answer.usage.cost_usd or 0.0, note)
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
+    async def plan(self, request: EditRequest, spec: EditSpec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2."""
         answer = await self._ask("plan", _planning(spec, most), request, PLAN)
         fields, note = read_fields(answer)
@@ -83,7 +83,7 @@ def _understanding(instruction: str) -> str:
     return _prompt("understand").ask.format(instruction=instruction)
 
 
-def _planning(spec: Spec, most: int) -> str:
+def _planning(spec: EditSpec, most: int) -> str:
     return _prompt("plan").ask.format(
         instruction=spec.instruction,
         changes="; ".join(spec.changes) or "as said",

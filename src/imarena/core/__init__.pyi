@@ -40,6 +40,7 @@ from .image_sources import SourceFailure as SourceFailure
 from .licences import RedistributionLicence as RedistributionLicence
 from .licences import find_licence as find_licence
 from .licences import require_licence as require_licence
+from .new_folder import new_folder as new_folder
 from .object_pools import ObjectPools as ObjectPools
 from .options import read_options as read_options
 from .package_data import package_yaml as package_yaml
@@ -97,7 +98,7 @@ from .texts import error_line as error_line
 from .texts import shortened as shortened
 from .traits import Editor as Editor
 from .traits import EditorTraits as EditorTraits
-from .traits import ExtraQuestions as ExtraQuestions
+from .traits import ExtraCalls as ExtraCalls
 from .traits import FinishedFiles as FinishedFiles
 from .traits import Judge as Judge
 from .traits import PricedClient as PricedClient

@@ -129,7 +129,7 @@ def _judge_traits(plugin: Any) -> JudgeTraits:
     return JudgeTraits(
         **_attributes(plugin, _JUDGE_VALUES),
         reader=plugin if _has(plugin, "reread", "parser_version") else None,
-        resumable=plugin if _has(plugin, "usable", "go_on") else None,
+        resumable=plugin if _has(plugin, "usable", "resume") else None,
     )
 
 
@@ -137,7 +137,7 @@ def _editor_traits(plugin: Any) -> EditorTraits:
     return EditorTraits(
         **_attributes(plugin, _EDITOR_VALUES),
         opening=getattr(plugin, "opened", None),
-        resumable=plugin if _has(plugin, "go_on") else None,
+        resumable=plugin if _has(plugin, "resume") else None,
         driven_by=str(dict(getattr(plugin, "params", {})).get("driven_by") or ""),
     )
 

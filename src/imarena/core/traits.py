@@ -87,8 +87,8 @@ class ResumableJudge(Protocol):
         """Return the answers in an earlier reply that need not be asked for again, by question."""
         ...
 
-    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
-        """Ask the questions that are not in `held`, and read all answers together."""
+    async def resume(self, exhibit: Exhibit, previous_answers: Mapping[str, str]) -> Verdict:
+        """Ask the questions that are not in `previous_answers`, and read all answers together."""
         ...
 
 
@@ -104,7 +104,7 @@ class JudgeTraits:
     """Kinds of `Evidence` that it needs, such as `edit_boxes`; a case without any of them is left out."""
     needs_plan: bool = False
     """It needs items with a plan of objects and turns (`core/scene_plans.py`); others are left out."""
-    measures: tuple[str, ...] = ()
+    produces_evidence: tuple[str, ...] = ()
     """Kinds of `Evidence` that it makes itself (`Verdict.evidence`) and receives again once they are stored."""
     cpu_bound: bool = False
     """It computes locally and never waits: it runs in workers, one per core, outside the event loop."""
@@ -169,7 +169,7 @@ class Judge(Protocol):
 class Resumable(Protocol):
     """An editor with several steps, which can resume an earlier, interrupted run of the same work."""
 
-    async def go_on(self, request: EditRequest, journal: Journal) -> EditResult:
+    async def resume(self, request: EditRequest, journal: Journal) -> EditResult:
         """Same as `edit`, but reuse answers in the journal and record every new one there."""
         ...
 
@@ -187,7 +187,7 @@ class FinishedFiles(Protocol):
 
 
 @dataclass(frozen=True)
-class ExtraQuestions:
+class ExtraCalls:
     """Questions that a wrapped editor asks per output in addition to its edits, to a judge or a planner."""
 
     who: str
@@ -207,7 +207,7 @@ class WrappedEditor:
 
     editor: "Editor"
     edits: int
-    asides: tuple[ExtraQuestions, ...] = ()
+    extra_calls: tuple[ExtraCalls, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from .library import LocalLibrary as LocalLibrary
 from .loop import CurationLoop as CurationLoop
 from .loop import CurationResult as CurationResult
 from .loop import CurationTools as CurationTools
-from .mind import CurationMind as CurationMind
-from .mind import RuleMind as RuleMind
 from .near_duplicates import DuplicateIndex as DuplicateIndex
 from .near_duplicates import HashTable as HashTable
 from .near_duplicates import NearDuplicate as NearDuplicate
@@ -33,10 +31,12 @@ from .perception import make_caption as make_caption
 from .perception import perceive as perceive
 from .perception import perception_version as perception_version
 from .perception import read_perception as read_perception
+from .planner import CurationPlanner as CurationPlanner
+from .planner import RuleCurationPlanner as RuleCurationPlanner
 from .repair import assess_image as assess_image
 from .repair import crop_image as crop_image
 from .repair import read_crop as read_crop
 from .settings import CurationSettings as CurationSettings
 from .settings import read_curation_settings as read_curation_settings
-from .vlm import ChatMind as ChatMind
+from .vlm import ChatCurationPlanner as ChatCurationPlanner
 from .vlm import curation_prompt as curation_prompt

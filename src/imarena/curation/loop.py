@@ -26,9 +26,9 @@ from imarena.curation.checks import Refused, check_file, check_licence, least_lo
 from imarena.curation.file_names import path_words, stated_text
 from imarena.curation.filters import refuse_damage, review_flags
 from imarena.curation.fingerprint import Fingerprint
-from imarena.curation.mind import Candidate, CurationMind
 from imarena.curation.near_duplicates import DuplicateIndex, NearDuplicate, caption_similarity
 from imarena.curation.perception import Perception
+from imarena.curation.planner import Candidate, CurationPlanner
 from imarena.curation.reflection import Reflection, Scored, read_reflection
 from imarena.curation.scoring import ImageScore, text_evidence
 from imarena.curation.settings import CurationSettings
@@ -59,7 +59,7 @@ class CurationTools:
     """The tools that the loop uses."""
 
     sources: Sequence[ImageSource]
-    mind: CurationMind
+    planner: CurationPlanner
     look: LookAt
     benchmark: Callable[[Fingerprint], Sequence[NearDuplicate]]
     """Finds near-duplicates among the images of the benchmark."""
@@ -82,7 +82,7 @@ class CurationLoop:
     async def run(self) -> CurationResult:
         """Run rounds until the pool is full or the budget T is used up."""
         brief, settings = self._brief, self._settings
-        if not brief.english and not self._tools.mind.reads_all_languages and not brief.request.keywords:
+        if not brief.english and not self._tools.planner.reads_all_languages and not brief.request.keywords:
             return self._result((), 0, "the instruction is not in English, and no model was given that reads it")
         pool: list[CandidateRecord] = []
         number = 0
@@ -111,7 +111,7 @@ class CurationLoop:
         call = f"plan {number} {digest}"
         entry = self._journal.find(call)
         if entry is None:
-            plan = await self._tools.mind.plan(self._brief, self._memory, self._settings.queries)
+            plan = await self._tools.planner.plan(self._brief, self._memory, self._settings.queries)
             queries: list[Any] = [
                 {"text": query.text, "exclude": list(query.exclude), "aspect": query.aspect} for query in plan.queries
             ]
@@ -198,18 +198,18 @@ class CurationLoop:
         return normal.data, value
 
     async def _judge(self, candidate: Candidate, record: CandidateRecord, fingerprint: Fingerprint) -> None:
-        mind = self._tools.mind
-        call = f"caption {mind.name} {record.sha256} {candidate.text}"
+        planner = self._tools.planner
+        call = f"caption {planner.name} {record.sha256} {candidate.text}"
         entry = self._journal.find(call)
         if entry is None:
-            caption = await mind.caption(candidate)
+            caption = await planner.caption(candidate)
             entry = self._note(call, {"step": "caption", "round": record.round, "sha256": record.sha256,
                                "caption": caption.text, "note": caption.note}, cost_usd=caption.cost_usd)  # fmt: skip
         record = replace(record, caption=str(entry.value["caption"]))
-        call = f"score {mind.name} {record.sha256} {sha256_hex(record.caption.encode())[:12]}"
+        call = f"score {planner.name} {record.sha256} {sha256_hex(record.caption.encode())[:12]}"
         entry = self._journal.find(call)
         if entry is None:
-            answer = await mind.score(self._brief, candidate, record.caption)
+            answer = await planner.score(self._brief, candidate, record.caption)
             step: JsonDict = {"step": "score", "round": record.round, "sha256": record.sha256}
             if answer.status is not Status.OK or answer.score is None:
                 self._keep(replace(record, outcome="failed", reason=f"no score: {answer.error or answer.status.value}"))
@@ -261,7 +261,7 @@ class CurationLoop:
         call = f"reflect {number} {sha256_hex(repr((inputs, sorted(empty))).encode())[:12]}"
         entry = self._journal.find(call)
         if entry is None:
-            answer = await self._tools.mind.reflect(self._brief, number, below, empty)
+            answer = await self._tools.planner.reflect(self._brief, number, below, empty)
             entry = self._note(call, {"step": "reflect", **answer.reflection.to_json()}, cost_usd=answer.cost_usd)
         return read_reflection(entry.value)
 

@@ -9,7 +9,7 @@ from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.checks import check_file
 from imarena.curation.filters import refuse_damage, review_flags
 from imarena.curation.loop import LookAt
-from imarena.curation.mind import Candidate, CurationMind
+from imarena.curation.planner import Candidate, CurationPlanner
 from imarena.curation.settings import CurationSettings
 from imarena.images import Box, decode, encode_image
 
@@ -37,7 +37,12 @@ def crop_image(data: bytes, box: Box) -> bytes:
 
 
 async def assess_image(
-    brief: ImageBrief, found: FoundImage, data: bytes, look: LookAt, mind: CurationMind, settings: CurationSettings
+    brief: ImageBrief,
+    found: FoundImage,
+    data: bytes,
+    look: LookAt,
+    planner: CurationPlanner,
+    settings: CurationSettings,
 ) -> CandidateRecord:
     """Check, caption and score one image. Raises `Refused` from a run's checks, `SourceFailure` without a score.
 
@@ -48,13 +53,13 @@ async def assess_image(
     refuse_damage(perception, settings, brief.needs)
     flags = review_flags(perception, f"{found.title} {found.text}")
     candidate = Candidate(found, normal.data, perception)
-    caption = await mind.caption(candidate)
-    answer = await mind.score(brief, candidate, caption.text)
+    caption = await planner.caption(candidate)
+    answer = await planner.score(brief, candidate, caption.text)
     if answer.status is not Status.OK or answer.score is None:
         raise SourceFailure(f"no score ({answer.status.value}): {answer.error}")
     if answer.score.value < settings.threshold:
         flags += ("below_threshold",)
-    if not brief.english and not mind.reads_all_languages:
+    if not brief.english and not planner.reads_all_languages:
         flags += ("instruction_not_read",)
     return CandidateRecord(
         found, 0, "", "pooled", sha256=sha256_hex(normal.data), original_sha256=normal.original_sha256,

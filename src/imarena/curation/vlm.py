@@ -1,4 +1,4 @@
-"""A vision-language model as the mind of the agentic track, through the chat port, with our own prompt files.
+"""A vision-language model as the planner of the agentic track, through the chat port, with our own prompt files.
 
 If a reply to a plan, caption or reflection cannot be used, the rules replace it and the note reports it. A score is
 never invented: without a usable reply the candidate has a status and no score.
@@ -11,12 +11,12 @@ from imarena.clients import StagePrompt, field_text, field_texts, read_fields, s
 from imarena.core import Chat, ChatAnswer, ChatPrompt, ImageQuery
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
-from imarena.curation.mind import (
+from imarena.curation.planner import (
     Candidate,
     Caption,
     PlannedQueries,
     ReflectionAnswer,
-    RuleMind,
+    RuleCurationPlanner,
     ScoreAnswer,
 )
 from imarena.curation.reflection import Reflection, Scored
@@ -33,14 +33,14 @@ def curation_prompt(name: str) -> StagePrompt:
     return stage_prompt("imarena.curation", name)
 
 
-class ChatMind:
+class ChatCurationPlanner:
     """Asks a model, whose name is `model`."""
 
     reads_all_languages = True
 
     def __init__(self, chat: Chat, model: str) -> None:
         self._chat = chat
-        self._rules = RuleMind()
+        self._rules = RuleCurationPlanner()
         versions = "+".join(f"{name}{curation_prompt(name).version}" for name in _PROMPTS)
         self.name = f"{model} {versions}"
 

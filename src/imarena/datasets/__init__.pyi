@@ -1,3 +1,7 @@
+from .checksums import CHECKSUMS_FILE as CHECKSUMS_FILE
+from .checksums import ChecksumReport as ChecksumReport
+from .checksums import check_publication as check_publication
+from .checksums import write_checksums as write_checksums
 from .contents import DatasetIndex as DatasetIndex
 from .formats import DESCRIPTIONS as DESCRIPTIONS
 from .formats import READERS as READERS
@@ -8,6 +12,16 @@ from .native.columns import ExtraColumn as ExtraColumn
 from .native.columns import KindWriter as KindWriter
 from .native.folder import write_manifest as write_manifest
 from .native.parquet import read_kind as read_kind
+from .pack_manifest import PACK_MANIFEST as PACK_MANIFEST
+from .pack_manifest import PackedFile as PackedFile
+from .pack_manifest import PackManifest as PackManifest
+from .pack_manifest import check_editor_name as check_editor_name
+from .pack_manifest import lookalike_key as lookalike_key
+from .pack_reader import PACK_LIMITS as PACK_LIMITS
+from .pack_reader import PackLimits as PackLimits
+from .pack_reader import SubmissionPack as SubmissionPack
+from .pack_reader import open_pack as open_pack
+from .pack_reader import refuse_pack as refuse_pack
 from .studio import DATASET as DATASET
 from .studio import studio_items as studio_items
 from .table.column_names import TAKEN_NAMES as TAKEN_NAMES

@@ -68,7 +68,7 @@ class Folder:
             if path.is_file() and path.resolve().is_relative_to(self.base):
                 yield path
 
-    def strays(self, pattern: str = "*") -> Iterator[Skip]:
+    def unexpected_files(self, pattern: str = "*") -> Iterator[Skip]:
         """Report what `walk` left out: links that lead out of the folder, or nowhere."""
         for path in sorted(self.root.rglob(pattern)) if self.root.is_dir() else ():
             if path.is_symlink():

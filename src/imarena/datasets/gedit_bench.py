@@ -33,7 +33,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("gedit_bench", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
     shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
-    yield from folder.strays()
+    yield from folder.unexpected_files()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet"]
     trees = [file for file in files if _slot(file) is not None]

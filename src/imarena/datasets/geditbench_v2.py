@@ -35,7 +35,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("geditbench_v2", options, dataset=None, judge=None, dimension=None, licence=None)
     folder = Folder(path)
     gallery = _Gallery(folder, intake, options)
-    yield from folder.strays()
+    yield from folder.unexpected_files()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet"]
     lists = [file for file in files if file.suffix == ".jsonl" and file.name.startswith("metadata")]

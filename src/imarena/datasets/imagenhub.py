@@ -40,7 +40,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             hint=f"A tree has a folder input/ or a {LOOKUP}; rating tables end in .tsv.",
         )
     indexes: dict[str, DatasetIndex] = {}
-    yield from folder.strays("*.tsv")
+    yield from folder.unexpected_files("*.tsv")
     for tree in trees:
         yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, indexes)
     raters: set[str] = set()

@@ -41,7 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("imgedit", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
     shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
-    yield from folder.strays()
+    yield from folder.unexpected_files()
     files = list(folder.walk())
     lists = [file for file in files if file.name in _LISTS or (file == folder.root and file.suffix == ".json")]
     if not lists and not shelf.is_described():

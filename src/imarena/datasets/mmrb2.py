@@ -41,7 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     pairs = _Pairs(folder, intake, options)
     predictions: list[tuple[str, str, dict[str, Any]]] = []
     is_mmrb2 = False
-    yield from folder.strays()
+    yield from folder.unexpected_files()
     for file in folder.walk("*.json"):
         name = folder.name(file)
         try:

@@ -23,7 +23,7 @@ def files_of(folder: Folder) -> list[Path]:
 
 def links_outside(folder: Folder) -> Iterator[Skip]:
     """Report table files that are links out of the folder."""
-    return (skip for skip in folder.strays() if Path(skip.file).suffix.lower() in ENDINGS)
+    return (skip for skip in folder.unexpected_files() if Path(skip.file).suffix.lower() in ENDINGS)
 
 
 def rows_of(

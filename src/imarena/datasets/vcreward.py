@@ -31,7 +31,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("vcreward", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
     pairs = _Pairs(folder, intake, options)
-    yield from folder.strays()
+    yield from folder.unexpected_files()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet" or file.name == "metadata.jsonl"]
     results = [file for file in files if file.suffix == ".jsonl" and file not in tables]

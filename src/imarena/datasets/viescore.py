@@ -40,7 +40,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     if not files:
         raise UserError(f"{path} holds no JSON files.", hint="Name a result file or the folder of result files.")
     shelves: dict[str, DatasetIndex] = {}
-    yield from folder.strays("*.json")
+    yield from folder.unexpected_files("*.json")
     for file in files:
         name = folder.name(file)
         try:

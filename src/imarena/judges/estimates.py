@@ -22,7 +22,7 @@ COMPUTED_S = 1.0
 """Assumed seconds per output and core for a judge that computes locally."""
 
 
-class AskedModel(Protocol):
+class ModelToEstimate(Protocol):
     """Who is asked: a judge, or a model that answers other questions, and the endpoint that it uses."""
 
     @property
@@ -108,7 +108,7 @@ class _Measured:
 
 
 def estimate_computed(
-    asked: AskedModel,
+    asked: ModelToEstimate,
     time: ComputeTime,
     questions: Sequence[Sequence[str | None]],
     done_before: int,
@@ -130,7 +130,7 @@ def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
     return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
-def _assumed_s(job: AskedModel) -> float:
+def _assumed_s(job: ModelToEstimate) -> float:
     if job.endpoint is not None:
         return LATENCY_S
     declared = job.traits.seconds
@@ -138,7 +138,7 @@ def _assumed_s(job: AskedModel) -> float:
 
 
 def estimate_sizes(
-    asked: AskedModel,
+    asked: ModelToEstimate,
     sizes: Sequence[Size],
     past: Sequence[tuple[Size | None, Usage]],
     done_before: int,
@@ -190,7 +190,7 @@ def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Ca
     return Size(text_tokens, pixels, pictures)
 
 
-def picture_tokens(asked: AskedModel, image: ImageRef) -> float:
+def picture_tokens(asked: ModelToEstimate, image: ImageRef) -> float:
     """How many tokens an image counts at the judge's endpoint, by its prepared size."""
     return endpoint_tokens(asked.endpoint, image)
 
@@ -224,7 +224,7 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
     return assumed_s, f"assumes {assumed_s:g} s per question"
 
 
-def _limited(job: AskedModel, requests: int) -> tuple[float, tuple[str, ...]]:
+def _limited(job: ModelToEstimate, requests: int) -> tuple[float, tuple[str, ...]]:
     """The minimum seconds under the endpoint's rate limit, and the limit in words."""
     endpoint = job.endpoint
     if endpoint is None or endpoint.requests_per_minute is None:
@@ -262,13 +262,13 @@ def _fitted(sizes: Sequence[Size], input_tokens: Sequence[int], output_tokens: i
     return min(by_pixels, by_count, key=misfit)
 
 
-def _reply_tokens(job: AskedModel) -> int:
+def _reply_tokens(job: ModelToEstimate) -> int:
     """Assumed tokens of a reply: at most what the judge lets the model write."""
     most = job.traits.max_reply_tokens
     return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
-def _basis(job: AskedModel, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+def _basis(job: ModelToEstimate, measured: _Measured | None, questions: int) -> tuple[str, ...]:
     endpoint = job.endpoint
     requests = counted(questions, "request")
     if measured:

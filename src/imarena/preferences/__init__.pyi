@@ -1,5 +1,5 @@
-from .candidates import CANDIDATE_TASKS as CANDIDATE_TASKS
-from .candidates import PER_TASK as PER_TASK
+from .candidate_table import CandidateOptions as CandidateOptions
+from .candidate_table import choose_candidates as choose_candidates
 from .candidates import hashed_words as hashed_words
 from .candidates import joint_features as joint_features
 from .candidates import k_center as k_center
@@ -33,14 +33,13 @@ from .splits import split_pairs as split_pairs
 from .task_rules import TaskRules as TaskRules
 from .task_rules import read_task_rules as read_task_rules
 from .task_rules import task_rules as task_rules
-from .training.adapted_model import merge_adapter as merge_adapter
-from .training.examples import TrainingExample as TrainingExample
-from .training.examples import read_examples as read_examples
-from .training.examples import write_examples as write_examples
 from .training.run import TrainingReport as TrainingReport
 from .training.run import train_judge as train_judge
 from .training.settings import TrainingSettings as TrainingSettings
 from .training.settings import read_training_settings as read_training_settings
+from .training_runs import ablation_from_files as ablation_from_files
+from .training_runs import merge_run as merge_run
+from .training_runs import train_from_files as train_from_files
 from .verdict_pairs import AgreementFilter as AgreementFilter
 from .verdict_pairs import JudgedPair as JudgedPair
 from .verdict_pairs import pairs_from_verdicts as pairs_from_verdicts

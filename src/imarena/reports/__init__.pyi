@@ -77,6 +77,11 @@ from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
 from .seen_boxes import SeenBox as SeenBox
 from .seen_boxes import picture_with_boxes as picture_with_boxes
+from .sheet_files import ANSWER_WORDS as ANSWER_WORDS
+from .sheet_files import FIRST_SHEET_ROW as FIRST_SHEET_ROW
+from .sheet_files import read_xlsx as read_xlsx
+from .sheet_files import require_sheet_format as require_sheet_format
+from .sheet_files import write_sheet_file as write_sheet_file
 from .significance import significance_section as significance_section
 from .site.pages import GROUP_COLUMNS as GROUP_COLUMNS
 from .site.pages import ModelPage as ModelPage

@@ -87,7 +87,7 @@ from .sampling import battles_by_pair as battles_by_pair
 from .sampling import next_round as next_round
 from .sampling import parse_sampler as parse_sampler
 from .sampling import sampled_pairs as sampled_pairs
-from .simulated_raters import TEMPERS as TEMPERS
+from .simulated_raters import RATER_PROFILES as RATER_PROFILES
 from .simulated_raters import RaterBehaviour as RaterBehaviour
 from .simulated_raters import simulated_answer as simulated_answer
 from .stopping import MOST as MOST

@@ -15,7 +15,7 @@ _PREFERENCES = ("left", "right", "tie", "both_bad")
 
 
 @dataclass(frozen=True)
-class Temper:
+class RaterProfile:
     """How a kind of rater works: the share of answers that follow the truth, the median time, and a fixed side."""
 
     follows: float
@@ -23,11 +23,11 @@ class Temper:
     side: str | None = None
 
 
-TEMPERS: dict[RaterBehaviour, Temper] = {
-    "careful": Temper(follows=0.9, seconds=14.0),
-    "fast": Temper(follows=0.6, seconds=0.9),
-    "one_sided": Temper(follows=0.0, seconds=7.0, side="left"),
-    "random": Temper(follows=0.0, seconds=7.0),
+RATER_PROFILES: dict[RaterBehaviour, RaterProfile] = {
+    "careful": RaterProfile(follows=0.9, seconds=14.0),
+    "fast": RaterProfile(follows=0.6, seconds=0.9),
+    "one_sided": RaterProfile(follows=0.0, seconds=7.0, side="left"),
+    "random": RaterProfile(follows=0.0, seconds=7.0),
 }
 
 
@@ -37,9 +37,9 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     Careful raters follow the known answer, or an order of outputs fixed by the seed: there is no truth about the images
     here.
     """
-    temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
-    values = _KINDS[assignment.kind](assignment, temper, chance, chance.random() < temper.follows, seed)
-    seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
+    profile, chance = RATER_PROFILES[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
+    values = _KINDS[assignment.kind](assignment, profile, chance, chance.random() < profile.follows, seed)
+    seconds = round(profile.seconds * chance.lognormvariate(0.0, 0.35), 2)
     return Answer(**values, time_spent_s=seconds)
 
 
@@ -53,25 +53,29 @@ def _expected(assignment: Assignment) -> dict[str, Any]:
 
 
 def _preference(
-    assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int
+    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
 ) -> dict[str, Any]:
-    if temper.side is not None:
-        return {"preference": temper.side}
+    if profile.side is not None:
+        return {"preference": profile.side}
     if not follows:
         return {"preference": chance.choice(_PREFERENCES)}
     better = "left" if _quality(seed, assignment.left_id) >= _quality(seed, assignment.right_id) else "right"
     return {"preference": _expected(assignment).get("preference") or better}
 
 
-def _yes_no(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
-    if temper.side is not None:
+def _yes_no(
+    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
+) -> dict[str, Any]:
+    if profile.side is not None:
         return {"answer": True}
     expected = _expected(assignment).get("answer")
     truth = bool(expected) if expected is not None else _quality(seed, assignment.left_id) >= 0.5
     return {"answer": truth if follows else chance.random() < 0.5}
 
 
-def _rating(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
+def _rating(
+    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
+) -> dict[str, Any]:
     expected = _expected(assignment).get("ratings")
     answers = expected if isinstance(expected, dict) else {}
     ratings = {}
@@ -79,7 +83,7 @@ def _rating(assignment: Assignment, temper: Temper, chance: random.Random, follo
         middle = question.low + round(_quality(seed, assignment.left_id) * (question.high - question.low))
         truth = int(answers.get(question.name, middle))
         value = truth if follows else chance.randint(question.low, question.high)
-        ratings[question.name] = question.high if temper.side is not None else value
+        ratings[question.name] = question.high if profile.side is not None else value
     return {
         "ratings": ratings, "no_object_issues": True, "no_segment_issues": True, "comment": "simulated answer",
     }  # fmt: skip
@@ -87,16 +91,16 @@ def _rating(assignment: Assignment, temper: Temper, chance: random.Random, follo
 
 def _check(
     assignment: Assignment,  # noqa: ARG001 - all kinds are called alike
-    temper: Temper,
+    profile: RaterProfile,
     chance: random.Random,
     follows: bool,
     seed: int,  # noqa: ARG001
 ) -> dict[str, Any]:
-    sound = follows or temper.side is not None or chance.random() < 0.5
+    sound = follows or profile.side is not None or chance.random() < 0.5
     checks = {question.name: sound for question in forms().checks}
     return {"checks": checks, "decision": "accept" if sound else "repair", "comment": "simulated answer"}
 
 
-_KINDS: dict[str, Callable[[Assignment, Temper, random.Random, bool, int], dict[str, Any]]] = {
+_KINDS: dict[str, Callable[[Assignment, RaterProfile, random.Random, bool, int], dict[str, Any]]] = {
     "preference": _preference, "yes_no": _yes_no, "rating": _rating, "check": _check,
 }  # fmt: skip

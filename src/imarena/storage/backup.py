@@ -219,7 +219,7 @@ def _restore_blobs(images: _ImageSource, store: BlobStore, progress: Progress | 
     rows = [(row["sha256"], row["size_bytes"]) for row in records.images() if not row["withdrawn_at"]]
     for row in records.images():
         if row["withdrawn_at"]:
-            store.bar(row["sha256"])
+            store.block(row["sha256"])
     records.close()
     missing = []
     same_place = images.original is not None and images.original.place == store.place  # images stay where they were

@@ -54,7 +54,7 @@ class BlobStore(Protocol):
         """Delete a blob unless it was stored since `moment`; returns its size, or None if it stays."""
         ...
 
-    def bar(self, sha256: str) -> None:
+    def block(self, sha256: str) -> None:
         """Delete the bytes and refuse them from now on."""
         ...
 

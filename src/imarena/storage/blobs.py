@@ -140,7 +140,7 @@ class Blobs:
         aside.unlink()
         return status.st_size
 
-    def bar(self, sha256: str) -> None:
+    def block(self, sha256: str) -> None:
         """Delete the bytes and refuse them from now on."""
         mark = self._barred(sha256)
         mark.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ _KINDS = "biufS"
 class CachedColumns:
     """Arrays, and what they were made from. The arrays are read-only, because several threads share them."""
 
-    about: dict[str, Any]
+    metadata: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
 
@@ -59,7 +59,7 @@ class ColumnCache:
             os.utime(path)  # the least recently used files are deleted first
         return columns
 
-    def about(self, name: str) -> dict[str, Any] | None:
+    def metadata(self, name: str) -> dict[str, Any] | None:
         """What the columns with this name were made from, without reading them."""
         try:
             with (self.folder / name).open("rb") as file:
@@ -68,28 +68,28 @@ class ColumnCache:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def write(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def write(self, name: str, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store columns, replacing those with the same name. If that fails, nothing is stored: they are only a copy."""
         if sum(array.nbytes for array in arrays.values()) > self.most_bytes:
             return
         part = self.folder / f"{name}.{secrets.token_hex(4)}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            _write(part, about, arrays)
+            _write(part, metadata, arrays)
             part.replace(self.folder / name)
         except OSError:  # disk full, no permission, or another process has cleared the cache
             with suppress(OSError):
                 part.unlink(missing_ok=True)
 
 
-def _write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def _write(path: Path, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     columns, crc, at = [], 0, 0
     for name, array in arrays.items():
         columns.append([name, array.dtype.str, array.size, at])
         for part in _bytes_of(array):
             crc = zlib.crc32(part, crc)
             at += len(part)
-    header = json.dumps({"about": dict(about), "columns": columns, "bytes": at, "crc": crc}).encode()
+    header = json.dumps({"about": dict(metadata), "columns": columns, "bytes": at, "crc": crc}).encode()
     header += b" " * (-(len(_SIGN) + 8 + len(header) + 4) % _ALIGN)
     header += zlib.crc32(header).to_bytes(4, "little")
     with path.open("wb") as file:

@@ -114,7 +114,7 @@ class S3Blobs:
         finally:
             self._delete(self._marked(sha256))
 
-    def bar(self, sha256: str) -> None:
+    def block(self, sha256: str) -> None:
         """Delete the bytes, including all versions that the bucket keeps, and refuse them from now on."""
         self._write(self._barred(sha256), b"", sha256_hex(b""))
         self._erase(self._key(sha256))

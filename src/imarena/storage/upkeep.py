@@ -95,7 +95,7 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
     truncate_wal(workspace.store.engine)
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)
     workspace.store.add([tombstone], durable=True)
-    workspace.blobs.bar(matches[0])
+    workspace.blobs.block(matches[0])
     workspace.cache.clear()
     for preview in workspace.root.glob(f"report/images/{matches[0][:20]}*"):
         preview.unlink()

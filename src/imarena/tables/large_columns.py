@@ -91,7 +91,7 @@ class KeptRows:
         before = int(self._ends[first - 1]) if first else 0
         return np.concatenate([np.zeros(0, np.int64), *parts])[begin - before : end - before]
 
-    def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
+    def filter(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
         """The kept rows that `of` also keeps; it receives row numbers."""
         parts = iter(range(self._begins.size))
 

@@ -72,13 +72,13 @@ class Gate:
             return
 
         traffic, waiting = self.arena.traffic, True
-        traffic.come()
+        traffic.request_started()
 
         def answered() -> None:
             nonlocal waiting
             if waiting:
                 waiting = False
-                traffic.go()
+                traffic.request_finished()
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -217,7 +217,7 @@ def battle_out(arena: ServedWorkspace, pair: serving.BattleView) -> BattleOut:
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
     return BattleOut.of(
         pair,
-        instruction=records.asked_of(pair.item_id, pair.left_id, pair.right_id).instruction,
+        instruction=records.question_about(pair.item_id, pair.left_id, pair.right_id).instruction,
         task=item.task,
         left=left.editor or "(not named)",
         right=right.editor or "(not named)",
@@ -259,7 +259,7 @@ def output_picture(arena: ServedWorkspace, output: Output) -> wire.Picture | Non
 
 def battle_sources(arena: ServedWorkspace, pair: serving.BattleView) -> list[wire.Picture]:
     """The images with which both outputs of a battle are compared, as judges and raters see them."""
-    question = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
+    question = arena.voting.records.question_about(pair.item_id, pair.left_id, pair.right_id)
     if question.before is None:
         return item_pictures(arena, pair.item_id, "source", question.sources)
     before = output_picture(arena, arena.voting.records.output(question.before))

@@ -13,9 +13,11 @@ from imarena.workflows import serving
 _LONGEST = 4000
 
 
-def past_board_out(past: serving.PastBoard) -> wire_look.BoardThen:
+def past_board_out(past: serving.BoardSnapshot) -> wire_look.BoardSnapshotOut:
     """A board at an earlier time."""
-    return wire_look.BoardThen.of(past, ratings=[wire_look.RatingThen.of(standing) for standing in past.ranking.models])
+    return wire_look.BoardSnapshotOut.of(
+        past, ratings=[wire_look.RatingSnapshot.of(standing) for standing in past.ranking.models]
+    )
 
 
 def model_out(

@@ -69,7 +69,7 @@ class BoardOut(Wire):
     """One line with everything that affects the numbers of this board; `imarena signature` explains it."""
 
 
-class RatingThen(Wire):
+class RatingSnapshot(Wire):
     """A model's rating at a given time."""
 
     model: str
@@ -77,22 +77,22 @@ class RatingThen(Wire):
     rank: int
 
 
-class BoardThen(Wire):
+class BoardSnapshotOut(Wire):
     """The board at a given time, from the battles decided until then."""
 
     moment: str
     n_battles: int
-    ratings: list[RatingThen]
+    ratings: list[RatingSnapshot]
 
 
 class RatingHistory(Wire):
     """Ratings over time, oldest first."""
 
     method: str
-    points: list[BoardThen]
+    points: list[BoardSnapshotOut]
 
 
-class BoardPast(Wire):
+class StoredBoard(Wire):
     """A stored board."""
 
     created_at: str
@@ -105,7 +105,7 @@ class BoardPast(Wire):
 class StoredBoards(Wire):
     """Stored boards, newest first."""
 
-    boards: list[BoardPast]
+    boards: list[StoredBoard]
     next_cursor: str | None
 
 

@@ -9,6 +9,7 @@ from imarena.routing.campaign_plan import CampaignPlan
 from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace, init_workspace, read_exclusions, reading
 from imarena.workflows.exchange import export_records, import_records
+from imarena.workflows.rating import skip_task, undo_vote
 from imarena.workflows.rating.campaigns import campaign_progress, get_campaign, plan_units
 from imarena.workflows.rating.exclusions import exclude_rater, include_rater
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
@@ -138,15 +139,15 @@ def test_a_failed_test_cannot_be_passed(any_workspace: Workspace) -> None:
     first = held(voting.next(campaign, one))
     voting.vote(first.address, one, key(), Answer(preference="right"))
     with pytest.raises(Refusal, match="final"):
-        voting.undo(campaign, one)  # also before the test has ended
+        undo_vote(voting, campaign, one)  # also before the test has ended
     last, used = held(voting.next(campaign, one)), key()
     voting.vote(last.address, one, used, Answer(preference="left"))
     assert voting.standing(campaign, one).stage == "not_qualified"
     for attack in (
-        lambda: voting.undo(campaign, one),
+        lambda: undo_vote(voting, campaign, one),
         lambda: voting.vote(last.address, one, key(), Answer(preference="right")),
         lambda: voting.vote(first.address, one, key(), Answer(preference="right")),
-        lambda: voting.skip(last.address, one, "unclear"),
+        lambda: skip_task(voting, last.address, one, "unclear"),
     ):
         with pytest.raises(Refusal):
             attack()
@@ -166,7 +167,7 @@ def test_work_after_a_passed_test_can_be_undone_and_the_test_cannot(any_workspac
     voting.vote(held(voting.next(campaign, one)).address, one, key(), Answer(preference="right"))
     task = held(voting.next(campaign, one))
     voting.vote(task.address, one, key(), LEFT)
-    assert voting.undo(campaign, one).assignment == task.assignment
+    assert undo_vote(voting, campaign, one).assignment == task.assignment
     with pytest.raises(Refusal, match="final"):
-        voting.undo(campaign, one)
+        undo_vote(voting, campaign, one)
     assert voting.standing(campaign, one).stage == "open"

@@ -9,6 +9,7 @@ from imarena.routing.offers import RaterStanding, fixed_chance
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
+from imarena.workflows.rating import skip_task, undo_vote
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.prefetch import release_task, submit_prefetch
@@ -54,7 +55,7 @@ def test_a_task_that_waits_cannot_be_answered_skipped_or_seen_by_others(any_work
     refused = []
     for act in (
         lambda: voting.vote(waits.address, one, key(), LEFT),
-        lambda: voting.skip(waits.address, one, "no"),
+        lambda: skip_task(voting, waits.address, one, "no"),
         lambda: voting.task(waits.address, one),
         lambda: voting.shown(waits.address, two),
         lambda: release_task(voting, waits.address, two),
@@ -77,7 +78,7 @@ def test_a_task_that_is_given_back_is_free_and_unseen(any_workspace: Workspace) 
     assert any_workspace.store.count(Event, kind="returned") == {(): 1}
     taken = held(voting.next(campaign, two))
     assert taken.assignment == waits.assignment, "somebody else gets it"
-    voting.skip(taken.address, two, "no")
+    skip_task(voting, taken.address, two, "no")
     voting.vote(first.address, one, key(), LEFT)
     units = set()
     while isinstance(task := voting.next(campaign, one), HeldTask):
@@ -112,7 +113,7 @@ def test_undo_comes_before_the_task_that_waits(any_workspace: Workspace) -> None
     voting.vote(first.address, one, key(), LEFT)
     second = held(voting.next(campaign, one))
     waits = ready(voting, campaign, one)
-    assert voting.undo(campaign, one).address == first.address
+    assert undo_vote(voting, campaign, one).address == first.address
     assert ready(voting, campaign, one).address == second.address, "what was put aside comes first"
     order = []
     for _ in range(3):
@@ -191,10 +192,10 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
     assert submit_prefetch(voting, campaign, one).result() is None, (
         "what comes after practice is known when practice is done"
     )
-    voting.skip(waits.address, one, "no")
+    skip_task(voting, waits.address, one, "no")
     exam = held(voting.next(campaign, one))
     assert exam.assignment.purpose == "qualification"
-    voting.skip(exam.address, one, "no")
+    skip_task(voting, exam.address, one, "no")
     assert voting.standing(campaign, one).stage == "not_qualified", "skipping a test does not pass it"
     assert isinstance(voting.next(campaign, one), RaterStanding)
 

@@ -17,6 +17,7 @@ from imarena.storage import Workspace
 from imarena.storage.database import writing
 from imarena.storage.membership import change_membership
 from imarena.storage.schema import leases
+from imarena.workflows.rating import skip_task, undo_vote
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
@@ -172,7 +173,7 @@ def test_undo_takes_the_vote_back_and_gives_the_task_again(any_workspace: Worksp
     first = held(voting.next(campaign, one))
     voting.vote(first.address, one, key(), LEFT)
     second = held(voting.next(campaign, one))
-    back = voting.undo(campaign, one)
+    back = undo_vote(voting, campaign, one)
     assert back.address == first.address
     assert back.previous is not None
     assert back.previous.preference == "left"
@@ -195,7 +196,7 @@ def test_a_used_key_acknowledges_no_other_answer(any_workspace: Workspace) -> No
     second = held(voting.next(campaign, one))
     with pytest.raises(Refusal, match="another answer"):
         voting.vote(second.address, one, used, Answer(preference="right"))
-    back = voting.undo(campaign, one)
+    back = undo_vote(voting, campaign, one)
     with pytest.raises(Refusal, match="taken back"):
         voting.vote(back.address, one, used, Answer(preference="tie"))
     kept = [event.reason for event in any_workspace.store.records(Event) if event.reason.startswith("refused vote")]
@@ -213,11 +214,11 @@ def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Wo
     with writing(any_workspace.store.engine) as connection:
         assert change_membership(connection, campaign, two, active=0)
     with pytest.raises(Refusal) as refused:
-        voting.undo(campaign, two)
+        undo_vote(voting, campaign, two)
     assert refused.value.code == "paused"
     change_campaign(any_workspace, campaign, CampaignChanges(open=False), "lead")
     with pytest.raises(Refusal) as refused:
-        voting.undo(campaign, one)
+        undo_vote(voting, campaign, one)
     assert refused.value.code == "closed"
     assert counting(any_workspace) == ["left", "left"]
 
@@ -226,14 +227,14 @@ def test_there_is_nothing_to_undo_before_a_vote(any_workspace: Workspace) -> Non
     fill(any_workspace)
     voting, campaign, (one, _) = desk(any_workspace)
     with pytest.raises(Refusal, match="no vote"):
-        voting.undo(campaign, one)
+        undo_vote(voting, campaign, one)
 
 
 def test_a_skipped_task_goes_to_others_and_never_comes_back(any_workspace: Workspace) -> None:
     fill(any_workspace, items=1, editors=("a", "b"))
     voting, campaign, (one, two) = desk(any_workspace)
     task = held(voting.next(campaign, one))
-    voting.skip(task.address, one, "other")
+    skip_task(voting, task.address, one, "other")
     assert not isinstance(voting.next(campaign, one), HeldTask)
     assert held(voting.next(campaign, two)).assignment == task.assignment
     with pytest.raises(Refusal):

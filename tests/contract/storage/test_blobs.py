@@ -107,7 +107,7 @@ def test_what_was_cut_short_is_mended_by_storing_it_again(blobs: BlobStore) -> N
 
 def test_withdrawn_bytes_are_gone_and_refused(blobs: BlobStore) -> None:
     sha256 = blobs.put(b"private")
-    blobs.bar(sha256)
+    blobs.block(sha256)
     assert (blobs.size(sha256), list(blobs)) == (None, [])
     with pytest.raises(InvalidImage, match="withdrawn"):
         blobs.put(b"private")
@@ -118,7 +118,7 @@ def test_what_is_withdrawn_while_it_is_stored_does_not_stay(blobs: BlobStore, mo
     real = type(blobs)._renew  # type: ignore[attr-defined]
 
     def renew(self: BlobStore, *arguments: Any) -> bool:
-        self.bar(sha256_hex(b"private"))
+        self.block(sha256_hex(b"private"))
         return bool(real(self, *arguments))
 
     monkeypatch.setattr(type(blobs), "_renew", renew)
@@ -300,7 +300,7 @@ def test_withdrawing_deletes_versions_from_before_the_bucket_kept_any(bucket: S3
     bucket.client.put_bucket_versioning(Bucket=bucket._bucket, VersioningConfiguration={"Status": "Enabled"})
     aged(bucket, 7200)
     bucket.put(b"private")  # a copy of it: another version
-    bucket.bar(sha256)
+    bucket.block(sha256)
     left = bucket.client.list_object_versions(Bucket=bucket._bucket, Prefix=bucket._key(sha256))
     assert "Versions" not in left
     assert "DeleteMarkers" not in left

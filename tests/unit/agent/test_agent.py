@@ -19,8 +19,8 @@ def run(agent: Agent | BestOf, request: EditRequest = REQUEST) -> EditResult:
     return asyncio.run(agent.edit(request))
 
 
-def agent(editor: StepEditor, judge: ScoreJudge | None, mind: Any = None, **settings: Any) -> Agent:
-    return Agent("a", editor, judge, mind or RulePlanner(), AgentSettings(**settings))
+def agent(editor: StepEditor, judge: ScoreJudge | None, planner: Any = None, **settings: Any) -> Agent:
+    return Agent("a", editor, judge, planner or RulePlanner(), AgentSettings(**settings))
 
 
 def of_stage(result: EditResult, stage: str) -> list[JsonDict]:
@@ -313,8 +313,8 @@ def test_a_model_as_the_mind() -> None:
 @pytest.mark.parametrize("reply", [Status.REFUSED, Status.TIMEOUT, "I would rather talk.", {"steps": []}, "[1, 2]"])
 def test_a_mind_that_fails_changes_nothing_and_is_noted(reply: Any) -> None:
     editor = StepEditor()
-    mind = ChatPlanner(ScriptedChat([reply, reply]), "vlm")
-    result = run(agent(editor, ScoreJudge(lambda _: 950.0), mind))
+    planner = ChatPlanner(ScriptedChat([reply, reply]), "vlm")
+    result = run(agent(editor, ScoreJudge(lambda _: 950.0), planner))
     assert result.status is Status.OK
     assert editor.asked[0].instruction.startswith(REQUEST.instruction)
     assert all(step["note"] for step in (*of_stage(result, "understand"), *of_stage(result, "plan")))

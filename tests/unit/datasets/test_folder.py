@@ -45,8 +45,8 @@ def test_what_is_inside_is_read(folder: Folder) -> None:
 
 
 def test_links_that_lead_out_or_nowhere_are_told(folder: Folder) -> None:
-    assert [skip.file for skip in folder.strays()] == ["loop.txt", "out.txt"]
-    assert "out of the folder" in str(next(folder.strays("out*")))
+    assert [skip.file for skip in folder.unexpected_files()] == ["loop.txt", "out.txt"]
+    assert "out of the folder" in str(next(folder.unexpected_files("out*")))
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:

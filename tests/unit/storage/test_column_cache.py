@@ -27,11 +27,11 @@ def cache(tmp_path: Path) -> ColumnCache:
 
 def test_columns_come_back_as_they_were(cache: ColumnCache) -> None:
     assert cache.read("x") is None
-    assert cache.about("x") is None
+    assert cache.metadata("x") is None
     cache.write("x", {"from": ["here", 7]}, ARRAYS)
     found = cache.read("x")
     assert found is not None
-    assert found.about == cache.about("x") == {"from": ["here", 7]}
+    assert found.metadata == cache.metadata("x") == {"from": ["here", 7]}
     assert list(found.arrays) == list(ARRAYS)
     for name, array in ARRAYS.items():
         assert found.arrays[name].dtype == array.dtype
@@ -89,7 +89,7 @@ def test_whoever_reads_while_others_write_sees_one_of_them_whole(cache: ColumnCa
         for _ in range(60):
             found = cache.read("x")
             if found is not None:
-                assert set(found.arrays["numbers"].tolist()) == {found.about["number"]}
+                assert set(found.arrays["numbers"].tolist()) == {found.metadata["number"]}
                 seen += 1
         return seen
 

@@ -187,7 +187,7 @@ def test_kept_rows_are_the_numbers_of_the_rows(rows: list[bool], begin: int, end
     numbers = np.flatnonzero(mask)
     assert len(kept) == numbers.size
     np.testing.assert_array_equal(kept[begin:end], numbers[begin:end])
-    divisible = kept.and_where(lambda some: some % divisor == 0)
+    divisible = kept.filter(lambda some: some % divisor == 0)
     np.testing.assert_array_equal(divisible[:], numbers[numbers % divisor == 0])
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Vote
+from imarena.reports import sheet_files
 from imarena.routing import AssignmentRequest
 from imarena.storage import Workspace
-from imarena.workflows.active_elo import sheet_files
 from imarena.workflows.active_elo.assigning import assign_battles
 from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.sheets import write_sheet
@@ -81,7 +81,7 @@ def test_a_page_shows_numbered_pictures_without_a_server(arena: Workspace, tmp_p
     page = Page(text)
     assert len(page.pictures) == 12
     assert all((tmp_path / picture).is_file() for picture in page.pictures)
-    assert page.choices == [*sheet_files.CHOICES] * 6
+    assert page.choices == [*sheet_files.ANSWER_WORDS] * 6
     assert all(f"<h2>{number}</h2>" in text for number in range(2, 8)), "the rows of the spreadsheet"
     assert "http" not in text
     assert not any(name in text for name in (">a<", ">b<", ">c<")), "no model is named"

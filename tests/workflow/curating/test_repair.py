@@ -7,13 +7,13 @@ import pytest
 
 from imarena.core import UserError
 from imarena.core.records import Item, Rater, Verification
-from imarena.curation import CurationRequest, CurationSettings, LocalLibrary, Perception, RuleMind
+from imarena.curation import CurationRequest, CurationSettings, LocalLibrary, Perception, RuleCurationPlanner
 from imarena.routing.forms import forms
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.workflows.curating import (
     CurationSetup,
     RepairChange,
-    RepairDesk,
+    RepairSession,
     curate,
     item_story,
     release_items,
@@ -34,7 +34,7 @@ def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Works
         library = LocalLibrary(folder, tmp_path / "index.db", name="library")
         library.build()
         settings = CurationSettings(pool=1, min_long_side=300)
-        setup = CurationSetup("raw", [library.source()], RuleMind(), settings)
+        setup = CurationSetup("raw", [library.source()], RuleCurationPlanner(), settings)
         curate(workspace, [CurationRequest("bloom", "Make the blossom blue.")], setup)
     check(tmp_path / "ws", "raw", {"bloom": "repair"})
     with open_workspace(tmp_path / "ws") as workspace:
@@ -58,15 +58,15 @@ def test_a_repair_is_a_new_item_with_its_log(
     collected: Workspace, change: RepairChange, size: tuple[int, int] | None, instruction: str
 ) -> None:
     old = only(collected, "raw")
-    (entry,) = RepairDesk(collected, "raw", {}).entries()
+    (entry,) = RepairSession(collected, "raw", {}).entries()
     assert (entry.key, entry.failed, entry.candidates) == (old.key, ("feasible",), 1)
-    result = RepairDesk(collected, "raw", {}).repair(old.key, change, RuleMind())
+    result = RepairSession(collected, "raw", {}).repair(old.key, change, RuleCurationPlanner())
     new = only(collected, "raw-repaired")
     assert (result.item, new.provenance["repaired_item"], new.instruction) == (new.key, old.item_id, instruction)
     assert (new.sources[0] != old.sources[0]) == (not change.instruction)
     assert size is None or (new.sources[0].width, new.sources[0].height) == size
     assert new.licence
-    assert RepairDesk(collected, "raw", {}).entries() == [], "it waits for people now"
+    assert RepairSession(collected, "raw", {}).entries() == [], "it waits for people now"
     assert release_items(collected, "raw", "bench").counts == {"not checked": 1}
     check(collected.root, "raw-repaired", {})
     report = release_items(collected, "raw", "bench")
@@ -79,12 +79,12 @@ def test_a_repair_is_a_new_item_with_its_log(
     assert {"image", "caption", "score"} <= own, "a crop keeps where its image came from"
     assert {"ann: repair (not met: feasible): too dark", "ann: accept: too dark"} <= set(story)
     with pytest.raises(UserError, match="There is no item"):
-        RepairDesk(collected, "raw", {}).repair(old.key, change, RuleMind())
+        RepairSession(collected, "raw", {}).repair(old.key, change, RuleCurationPlanner())
 
 
 def test_what_cannot_be_repaired_is_refused_or_discarded(collected: Workspace) -> None:
     key = only(collected, "raw").key
-    desk = RepairDesk(collected, "raw", {})
+    desk = RepairSession(collected, "raw", {})
     for change, reason in (
         (RepairChange(), "Choose one way"),
         (RepairChange(candidate=True, discard=True), "Choose one way"),
@@ -93,15 +93,17 @@ def test_what_cannot_be_repaired_is_refused_or_discarded(collected: Workspace) -
         (RepairChange(crop="0,0,200,200"), "below 300 pixels"),
     ):
         with pytest.raises(UserError, match=reason):
-            desk.repair(key, change, RuleMind())
+            desk.repair(key, change, RuleCurationPlanner())
     assert list(collected.store.records(Item, dataset="raw-repaired")) == []
     with pytest.raises(UserError, match="No other candidate"):
-        RepairDesk(collected, "raw", {"threshold": 0.95}).repair(key, RepairChange(candidate=True), RuleMind())
-    desk.repair(key, RepairChange(discard=True), RuleMind())
+        RepairSession(collected, "raw", {"threshold": 0.95}).repair(
+            key, RepairChange(candidate=True), RuleCurationPlanner()
+        )
+    desk.repair(key, RepairChange(discard=True), RuleCurationPlanner())
     report = release_items(collected, "raw", "bench")
     assert (report.counts, report.complete, report.new_items) == ({"discard": 1}, True, 0)
     with pytest.raises(UserError, match="not on the repair list: its decision is 'discard'"):
-        RepairDesk(collected, "raw", {}).repair(key, RepairChange(discard=True), RuleMind())
+        RepairSession(collected, "raw", {}).repair(key, RepairChange(discard=True), RuleCurationPlanner())
     assert [repaired_dataset(name) for name in ("a", "a-repaired", "a-repaired-2")] == [
         "a-repaired", "a-repaired-2", "a-repaired-3",
     ]  # fmt: skip

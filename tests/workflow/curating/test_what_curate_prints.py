@@ -101,7 +101,7 @@ def test_release_names_the_next_step(imarena: Imarena, workspace: Path, tmp_path
     here = f"imarena -w {workspace}"
     command = next(line.strip() for line in out.splitlines() if "campaign create" in line)
     assert command == (
-        f"{here} campaign create 'Image check' --kind check --dataset raw --raters-per-unit 2 --adjudication rater"
+        f"{here} campaign create 'Image check' --kind check --datasets raw --raters-per-unit 2 --adjudication rater"
     )
     imarena(*shlex.split(command)[1:])
     assert f"{here} campaign invite 'Image check' --name NAME" in imarena(*release, code=3).out
@@ -182,7 +182,7 @@ def test_the_checks_that_are_missing_decide_the_next_step(imarena: Imarena, work
     assert f"  {here} campaign change {quoted} --adjudication rater\n  {here} campaign invite {quoted} --name" in out
     assert (
         f"Next: let 2 people check each item of 'raw-repaired' (a third person decides about disputed ones):\n"
-        f"  {here} campaign create 'Check of raw-repaired' --kind check --dataset raw-repaired --raters-per-unit 2"
+        f"  {here} campaign create 'Check of raw-repaired' --kind check --datasets raw-repaired --raters-per-unit 2"
         " --adjudication rater\n"
     ) in out
     for line in out.splitlines():

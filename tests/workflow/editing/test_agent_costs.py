@@ -55,10 +55,10 @@ def test_the_judge_is_asked_once_a_step_and_once_about_the_source(settings: dict
 
 def test_the_mind_is_asked_to_understand_and_to_plan() -> None:
     asked = client(**PRICED)
-    mind = ChatPlanner(asked, "m")
+    planner = ChatPlanner(asked, "m")
     characters = sum(len(_prompt(name).system) + len(_prompt(name).ask) for name in ("understand", "plan"))
     expected = 2 * (characters / 4 + 2 * PICTURE) / 1e6 + 8 * 2 * REPLY / 1e6
-    made = Agent("a", StepEditor(), judge(), mind, mind_client=asked)
+    made = Agent("a", StepEditor(), judge(), planner, planner_client=asked)
     assert cost(made) == pytest.approx(expected, rel=0.02)  # the words that are filled in are few
 
 

@@ -15,7 +15,6 @@ from PIL import Image
 
 from imarena.core.records import Turn
 from imarena.storage import open_workspace
-from imarena.workflows.publishing.new_folder import new_folder
 from imarena.workflows.publishing.scrub import Scrubber
 from imarena.workflows.publishing.workspace_redaction import remaining_texts
 from tests.command import Imarena
@@ -103,15 +102,6 @@ def end(self, *args):
 KindWriter.__exit__ = end
 main()
 """
-
-
-def test_a_folder_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
-    with new_folder(tmp_path / "out", lambda _: "") as one:
-        (one / "a").write_text("1")
-        with new_folder(tmp_path / "out", lambda _: "") as other:
-            (other / "b").write_text("2")
-        assert (one / "a").is_file()
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a"]
 
 
 def test_hostile_names_are_only_text(imarena: Imarena, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 
 from imarena.core import UserError, sha256_hex
 from imarena.core.records import Output
+from imarena.datasets.pack_reader import PackLimits, open_pack
 from imarena.images import describe_image
 from imarena.storage import open_workspace, withdrawn_images
-from imarena.workflows.publishing.pack_reader import PackLimits, open_pack
 from imarena.workflows.publishing.submission_add import add_submission
 from tests import samples
 from tests.command import Imarena

@@ -3,17 +3,30 @@
 import re
 from pathlib import Path
 
+from imarena.workflows.reporting.papers.catalogue import paper_entries
+
 Tables = dict[str, list[list[str]]]
 """Title to rows of cells; the first row is the head. Of tables with one title the last is kept."""
 
 PAPERS = {"000": "CV-Arena", "001": "GenArena", "002": "EdiVal-Agent", "003": "GEditBench v2", "004": "ImagenWorld"}
 """The number of a paper in plot names, and its name in reports."""
+REFERENCE = re.compile(r"^- ([^:]+): see the section “([^”]+)”: its tables? (.*)", re.MULTILINE)
+"""A sentence about tables in another section: place, section, and the titles in quotes."""
 
 
 def paper_tables(text: str, paper: str) -> Tables:
-    """The tables in the section about a paper, such as `000`."""
-    parts = re.split(r"^## ", text, flags=re.MULTILINE)
-    (section,) = [part for part in parts if part.startswith(f"Tables and figures of {PAPERS[paper]}\n")]
+    """The tables in the section about a paper, such as `000`, and those of other sections that it refers to."""
+    parts = {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)}
+    section = parts[f"Tables and figures of {PAPERS[paper]}"]
+    found = _tables_of(section)
+    for place, title, names in REFERENCE.findall(section):
+        others = _tables_of(parts[title])
+        (name,) = [entry.title for entry in paper_entries() if (entry.paper, entry.place) == (paper, place.lower())]
+        found |= {f"{place}. {name}: {one}": others[one] for one in re.findall("“([^”]+)”", names)}
+    return found
+
+
+def _tables_of(section: str) -> Tables:
     found: Tables = {}
     title = ""
     for line in section.splitlines():

@@ -38,7 +38,7 @@ def test_a_pair_is_kept_with_any_of_its_verdicts(monkeypatch: pytest.MonkeyPatch
         assert kept[:].tolist() == expected
         assert kept[5:90].tolist() == expected[5:90]
         assert kept[-70:].tolist() == expected[-70:]
-        even = kept.and_where(lambda numbers: numbers % 2 == 0)
+        even = kept.filter(lambda numbers: numbers % 2 == 0)
         assert even[:].tolist() == [number for number in expected if number % 2 == 0]
 
 

@@ -73,7 +73,7 @@ def test_a_server_that_is_never_quiet_gets_its_pictures_too(tmp_path: Path, monk
     app = served(tmp_path / "arena", items=1)
     campaign(administrator(app))
     arena: ServedWorkspace = app.state.arena
-    arena.traffic.come()  # a request that is in hand for ever
+    arena.traffic.request_started()  # a request that is in hand for ever
     arena.warmer.start()
     try:
         for _ in range(600):

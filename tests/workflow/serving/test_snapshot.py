@@ -80,7 +80,7 @@ def test_a_large_workspace_without_its_cache_is_read_before_the_server_listens(
     app = looked_at(tmp_path / "arena")
     arena: ServedWorkspace = app.state.arena
     monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
-    arena.traffic.come()  # so that nothing is computed in the background
+    arena.traffic.request_started()  # so that nothing is computed in the background
     arena.view_warmer.start()
     folder = arena.workspace.columns.folder
     assert {"battles", "battle-ids", "judges", "costs"} <= {path.name for path in folder.iterdir()}
@@ -107,11 +107,11 @@ def test_a_server_listens_though_preparing_takes_too_long(tmp_path: Path, monkey
     app = looked_at(tmp_path / "arena")
     arena: ServedWorkspace = app.state.arena
     monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
-    arena.traffic.come()
+    arena.traffic.request_started()
     arena.view_warmer.start()
     assert arena.leaderboards.latest is not None
     assert "votes" not in arena.leaderboards.latest.view.__dict__
-    arena.traffic.go()
+    arena.traffic.request_finished()
     assert administrator(app).get("/api/judges").status_code == 200
     arena.view_warmer.stop()
 
@@ -120,7 +120,7 @@ def test_the_warmer_gives_way_and_ends_when_told(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
     app = looked_at(tmp_path / "arena")
     arena: ServedWorkspace = app.state.arena
-    arena.traffic.come()  # a request that is in hand
+    arena.traffic.request_started()  # a request that is in hand
     arena.view_warmer.start()
     time.sleep(0.3)
     assert arena.leaderboards.latest is not None

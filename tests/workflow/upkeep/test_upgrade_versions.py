@@ -124,8 +124,8 @@ def test_a_column_can_be_added_to_any_table(tmp_path: Path) -> None:
     """A migration may add a column to any table of the newest schema: no earlier step of an upgrade reads it."""
     roots = {version: load_sqlite(version, tmp_path / version) for version in VERSIONS}
     before = {version: held(root) for version, root in roots.items()}
-    files = [str(root / "arena.db") for root in roots.values()]
-    command = [sys.executable, "-c", ADD_COLUMNS, str(tmp_path / "migrations"), *files]
+    files = [root / "arena.db" for root in roots.values()]
+    command = [sys.executable, "-c", ADD_COLUMNS, str(tmp_path / "migrations"), *map(str, files)]
     ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     for version, root in roots.items():

@@ -43,7 +43,7 @@ def test_a_slot_counts_once_however_often_it_was_tried(any_workspace: Workspace)
     assert seen == [(counts, 0.25, {"outputs not_tried": 2, "outputs refused": 1})] * 3
     assert found.outputs["(not named)"] == {"ok": 1}
     assert (found.totals["output"], found.totals["output attempt"]) == (3, 8)
-    assert Boards(View(any_workspace)).delivery.coverage() == found.coverage == {"flaky": 0.25, "other": 0.25}
+    assert Boards(View(any_workspace)).output_coverage.coverage() == found.coverage == {"flaky": 0.25, "other": 0.25}
 
 
 def test_a_chain_that_goes_on_after_all_is_not_cut_off(workspace: Workspace) -> None:

@@ -142,7 +142,12 @@ def rescore(
     dry_run: DryRun = False,
 ) -> None:
     """Score the stored candidates under new criteria; nothing is searched or downloaded again."""
-    from imarena.workflows.curating import curation_settings, estimate_curation, stored_candidates, wire_mind
+    from imarena.workflows.curating import (
+        curation_settings,
+        estimate_curation,
+        stored_candidates,
+        wire_curation_planner,
+    )
     from imarena.workflows.curating import rescore as score_again
 
     options: dict[str, Any] = {
@@ -150,12 +155,12 @@ def rescore(
     }  # fmt: skip
     chosen = ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run)
     with session_workspace(context) as workspace:
-        mind = wire_mind(workspace.settings, chosen.endpoint_arguments(), max_cost_usd)
+        mind = wire_curation_planner(workspace.settings, chosen.endpoint_arguments(), max_cost_usd)
         stored = stored_candidates(workspace, dataset, to, curation_settings(workspace, options))
         estimates = estimate_curation(workspace, to, stored.requests, mind, stored.settings, stored=stored.images)
         if not _may_run(context, chosen, estimates):
             return
-        report = score_again(workspace, stored, to, mind.mind, opened=mind.opened)
+        report = score_again(workspace, stored, to, mind.planner, opened=mind.opened)
     _finish(context, report)
 
 
@@ -176,13 +181,13 @@ def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _C
         curate,
         curation_settings,
         estimate_curation,
-        wire_mind,
+        wire_curation_planner,
         wire_sources,
     )
 
     with session_workspace(context) as workspace:
         settings = curation_settings(workspace, work.given)
-        mind = wire_mind(workspace.settings, work.chosen.endpoint_arguments(), work.chosen.max_cost_usd)
+        mind = wire_curation_planner(workspace.settings, work.chosen.endpoint_arguments(), work.chosen.max_cost_usd)
         check_sources(workspace, work.sources)
         estimates = estimate_curation(workspace, work.dataset, requests, mind, settings, sources=len(work.sources))
         if not _may_run(context, work.chosen, estimates):
@@ -191,7 +196,7 @@ def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _C
             sources = wire_sources(
                 workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress
             )
-            setup = CurationSetup(work.dataset, sources.sources, mind.mind, settings, opened=mind.opened)
+            setup = CurationSetup(work.dataset, sources.sources, mind.planner, settings, opened=mind.opened)
             report = curate(workspace, requests, setup, progress=progress)
     _finish(context, report, sources.skipped)
 

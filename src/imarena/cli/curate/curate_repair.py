@@ -60,13 +60,13 @@ def repair_items(
 
     A repaired item goes to the data set DATASET-repaired; people check it again before `curate release` takes it.
     """
-    from imarena.workflows.curating import RepairChange, RepairDesk, wire_mind
+    from imarena.workflows.curating import RepairChange, RepairSession, wire_curation_planner
     from imarena.workflows.wiring import EndpointArguments
 
     options: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
     change = RepairChange(candidate, crop, instruction, discard)
     with session_workspace(context) as workspace:
-        desk = RepairDesk(workspace, dataset, options, verifiers)
+        desk = RepairSession(workspace, dataset, options, verifiers)
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
@@ -74,8 +74,8 @@ def repair_items(
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
-        wired = wire_mind(workspace.settings, EndpointArguments(endpoint))
-        result = desk.repair(item, change, wired.mind, wired.opened)
+        wired = wire_curation_planner(workspace.settings, EndpointArguments(endpoint))
+        result = desk.repair(item, change, wired.planner, wired.opened)
 
     def show(console: Console) -> None:
         if not result.item:

@@ -159,7 +159,7 @@ def instructions(
         help_instructions,
         plan_instructions,
         read_requests,
-        wire_mind,
+        wire_curation_planner,
         write_variants,
     )
     from imarena.workflows.wiring import EndpointArguments
@@ -167,7 +167,7 @@ def instructions(
     chosen = ChosenOptions(yes=yes, dry_run=dry_run)
     with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, concurrency=concurrency)
-        chat = wire_mind(workspace.settings, arguments, max_cost_usd).chat
+        chat = wire_curation_planner(workspace.settings, arguments, max_cost_usd).chat
         requests = read_requests(table) if table else []
         job = plan_instructions(workspace, requests, dataset=dataset, chat=chat, dry_run=dry_run)
         if not confirm_estimate(context, chosen, job.estimates):

@@ -79,7 +79,7 @@ def command(
             licence or None, limit, keep_empty, concurrency, kind,
         )  # fmt: skip
         if dry_run or wired.client is not None or client is not None:
-            plan = plan_build(workspace, folder, settings, wired, client, timed=dry_run)
+            plan = plan_build(workspace, folder, settings, wired, client)
             if not _may_build(context, plan, yes=yes, dry_run=dry_run):
                 return
         with progress_bars("edival") as tell:

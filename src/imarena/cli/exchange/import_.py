@@ -62,7 +62,7 @@ def command(
 
 def _check_published(folder: Path) -> None:
     """Reject a published folder whose files do not match its checksums. Other exports have no checksums."""
-    from imarena.workflows.publishing import CHECKSUMS_FILE, check_publication
+    from imarena.datasets import CHECKSUMS_FILE, check_publication
 
     if not (folder / CHECKSUMS_FILE).is_file():
         return

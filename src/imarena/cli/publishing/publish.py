@@ -10,7 +10,8 @@ from imarena.cli.options import Datasets, LicenceIfNone, NewFolder
 from imarena.core import counted
 
 if TYPE_CHECKING:
-    from imarena.workflows.publishing import ChecksumReport, PublishReport
+    from imarena.datasets import ChecksumReport
+    from imarena.workflows.publishing import PublishReport
 
 _MOST_FILES = 20
 _KEYS_SHOWN = 10
@@ -39,7 +40,8 @@ def command(
 
     Exit code 3: images are missing from the workspace. With --check, exit code 1: files are changed or missing.
     """
-    from imarena.workflows.publishing import PublishSettings, check_publication, publish
+    from imarena.datasets import check_publication
+    from imarena.workflows.publishing import PublishSettings, publish
 
     if check:
         checked = check_publication(directory)

@@ -35,8 +35,8 @@ def command(
     ] = "words",
 ) -> None:
     """Choose diverse items per task by greedy k-center, and write a folder that `imarena import table` reads."""
+    from imarena.preferences import CandidateOptions, choose_candidates
     from imarena.reports.tables import Column, Table
-    from imarena.workflows.preferences import CandidateOptions, choose_candidates
 
     options = CandidateOptions(per_task, tuple(task or ()), image_features, text_features)
     with progress_bars("candidates") as progress:

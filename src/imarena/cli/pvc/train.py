@@ -36,7 +36,7 @@ def train(
 
     Needs the `training` extra. The defaults are those of PVC-Judge: rank 64, alpha 128, learning rate 2e-6, 3 epochs.
     """
-    from imarena.workflows.preferences import train_from_files
+    from imarena.preferences import train_from_files
 
     with progress_bars("training") as progress:
         report = train_from_files(
@@ -71,7 +71,7 @@ def merge(
     model: Model,
 ) -> None:
     """Merge a trained adapter into its model: a folder that `imarena battle --judge pvc-judge --model` loads."""
-    from imarena.workflows.preferences import merge_run
+    from imarena.preferences import merge_run
 
     merge_run(model, run, target)
     text = f"Merged model: {target}\nNext: imarena battle --judge pvc-judge --model {target}"
@@ -92,8 +92,8 @@ def ablation(
     device: Device = "auto",
 ) -> None:
     """Train on increasing numbers of pairs per task and test on the same held-out pairs (figure 4 of GEditBench v2)."""
+    from imarena.preferences import ablation_from_files
     from imarena.reports.tables import Column, Number, Table
-    from imarena.workflows.preferences import ablation_from_files
 
     with progress_bars("ablation") as progress:
         rows = ablation_from_files(

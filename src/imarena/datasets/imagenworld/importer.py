@@ -41,7 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     entries = [file.parent for file in folder.walk("metadata.json")]
     if not entries:
         raise UserError(f"{path} holds no metadata.json.", hint="Name the folder that holds the tasks' folders.")
-    yield from folder.strays("*.json")
+    yield from folder.unexpected_files("*.json")
     shelf = DatasetIndex(intake, options.get("dataset", DATASET))
     for file in folder.walk("human_eval.json"):
         if file.parent not in entries:

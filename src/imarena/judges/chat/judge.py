@@ -93,18 +93,20 @@ class ChatJudge:
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask all questions and read the replies. A failed question gives its status, never a partial verdict."""
-        return await self.go_on(exhibit, {})
+        return await self.resume(exhibit, {})
 
-    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
-        """Ask the questions without an answer in `held` (earlier answers, see `usable`), then read all answers."""
+    async def resume(self, exhibit: Exhibit, previous_answers: Mapping[str, str]) -> Verdict:
+        """Ask the questions without an answer in `previous_answers` (see `usable`), then read all answers."""
         questions = {
             pass_name(name, number): self._question(prompt, exhibit, number)
             for number in range(self.passes)
             for name, prompt in self.prompts.items()
         }
-        new = [name for name in questions if name not in held]
+        new = [name for name in questions if name not in previous_answers]
         answers = await self._answers({name: questions[name] for name in new})
-        raw = pack_replies({name: answers[name].text if name in answers else held[name] for name in questions})
+        raw = pack_replies(
+            {name: answers[name].text if name in answers else previous_answers[name] for name in questions}
+        )
         models = sorted({answer.model for answer in answers.values() if answer.model})
         answered = tuple(name for name, answer in answers.items() if answer.status is Status.OK)
         asked_verdict = Verdict(

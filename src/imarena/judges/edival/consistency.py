@@ -7,8 +7,8 @@ import numpy as np
 from imarena.core import ObjectPlan, Pixels, ShareBox
 from imarena.images import shrink_pixels
 from imarena.judges.edival import rules
-from imarena.judges.edival.following import Kit, find_boxes, plan_boxes
-from imarena.judges.edival.ledger import EncodedImage, MeasuredBy
+from imarena.judges.edival.following import EvaluationContext, find_boxes, plan_boxes
+from imarena.judges.edival.measurement_cache import EncodedImage, MeasuredBy
 from imarena.vision import scale_to
 
 LIKENESS = "likeness"
@@ -50,17 +50,17 @@ def _mean(halves: list[float | None]) -> float | None:
 
 
 def content_consistency(
-    kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> ContentConsistency:
     """Compare the image after turn number `at` with the base image."""
     turn = plan.turns[at]
-    background = _background(kit, plan, at, base, now) if turn.score_background else (None, None)
+    background = _background(context, plan, at, base, now) if turn.score_background else (None, None)
     by_object: dict[str, float] = {}
     l1: list[float] = []
     not_found: list[str] = []
     for name in turn.unchanged:
-        boxes = base_boxes(kit, plan, name, base)
-        pairs = [_compare(kit, base, now, {"box": list(box)}, [box], inside=True) for box in boxes]
+        boxes = base_boxes(context, plan, name, base)
+        pairs = [_compare(context, base, now, {"box": list(box)}, [box], inside=True) for box in boxes]
         likenesses = [likeness for likeness, _ in pairs if likeness is not None]
         if not likenesses:
             not_found.append(name)
@@ -78,22 +78,24 @@ def content_consistency(
     )
 
 
-def base_boxes(kit: Kit, plan: ObjectPlan, name: str, base: EncodedImage) -> list[ShareBox]:
+def base_boxes(context: EvaluationContext, plan: ObjectPlan, name: str, base: EncodedImage) -> list[ShareBox]:
     """The boxes of an object in the base image: the plan's if it has any, else the detector's."""
-    return plan_boxes(kit, plan, name) or [detection.box for detection in find_boxes(kit, base, name, None) or ()]
+    return plan_boxes(context, plan, name) or [
+        detection.box for detection in find_boxes(context, base, name, None) or ()
+    ]
 
 
 def _background(
-    kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> tuple[float | None, float | None]:
     """Compare the images outside the boxes of all objects found in the base image or in this one."""
     names = dict.fromkeys([*(entry.name for entry in plan.objects), *objects_so_far(plan, at)])
     boxes: list[ShareBox] = []
     for name in names:
-        boxes += base_boxes(kit, plan, name, base)
-        boxes += [detection.box for detection in find_boxes(kit, now, name, None) or ()]
+        boxes += base_boxes(context, plan, name, base)
+        boxes += [detection.box for detection in find_boxes(context, now, name, None) or ()]
     boxes = sorted(set(boxes))
-    return _compare(kit, base, now, {"without": [list(box) for box in boxes]}, boxes, inside=False)
+    return _compare(context, base, now, {"without": [list(box) for box in boxes]}, boxes, inside=False)
 
 
 def objects_so_far(plan: ObjectPlan, at: int) -> tuple[str, ...]:
@@ -103,16 +105,22 @@ def objects_so_far(plan: ObjectPlan, at: int) -> tuple[str, ...]:
 
 
 def _compare(
-    kit: Kit, base: EncodedImage, now: EncodedImage, params: dict[str, object], boxes: list[ShareBox], *, inside: bool
+    context: EvaluationContext,
+    base: EncodedImage,
+    now: EncodedImage,
+    params: dict[str, object],
+    boxes: list[ShareBox],
+    *,
+    inside: bool,
 ) -> tuple[float | None, float | None]:
     """Return similarity and 1 - L1, inside the one box or outside all boxes."""
-    tool = kit.tools.comparer
+    tool = context.tools.comparer
     by = MeasuredBy(tool.name, tool.version, LIKENESS)
 
     def measure() -> dict[str, float | None]:
         left, right = base.pixels, scale_to(now.pixels, base.pixels)
         if inside:
-            left, right = cut(left, boxes[0], kit), cut(right, boxes[0], kit)
+            left, right = cut(left, boxes[0], context), cut(right, boxes[0], context)
             share, l1 = 1.0, _l1(left, right, None)
         else:
             covered = cover_mask(left, boxes)
@@ -126,14 +134,14 @@ def _compare(
             "l1": None if l1 is None else round(l1, 6),
         }
 
-    value = kit.ledger.measure(by, now, dict(params), measure, base)  # type: ignore[arg-type]
+    value = context.measurements.measure(by, now, dict(params), measure, base)  # type: ignore[arg-type]
     return value["likeness"], value["l1"]
 
 
-def cut(pixels: Pixels, box: ShareBox, kit: Kit) -> Pixels:
+def cut(pixels: Pixels, box: ShareBox, context: EvaluationContext) -> Pixels:
     """Cut a box out of an image; small boxes are enlarged first."""
     height, width = pixels.shape[:2]
-    left, top, right, bottom = rules.enlarge(box, kit.settings.smallest_crop)
+    left, top, right, bottom = rules.enlarge(box, context.settings.smallest_crop)
     x, y = int(left * width), int(top * height)
     return pixels[y : max(y + 1, round(bottom * height)), x : max(x + 1, round(right * width))]
 

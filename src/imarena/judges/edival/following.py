@@ -6,7 +6,7 @@ from typing import Any
 from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn, ShareBox
 from imarena.images import BOXES
 from imarena.judges.edival import rules
-from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy
+from imarena.judges.edival.measurement_cache import EncodedImage, MeasuredBy, MeasurementCache
 from imarena.judges.edival.rules import Decision, FoundBoxes
 from imarena.judges.edival.same_look import (
     LIKE,
@@ -25,11 +25,11 @@ TEXT = "text"
 
 
 @dataclass(frozen=True)
-class Kit:
+class EvaluationContext:
     """What the scores are computed with."""
 
     tools: Toolbox
-    ledger: Ledger
+    measurements: MeasurementCache
     settings: EdiValSettings
     base: EncodedImage
     """The base image; the plan's boxes are in its pixel coordinates."""
@@ -45,13 +45,13 @@ class FollowedEdit:
 
 
 def find_boxes(
-    kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType | None, above: float | None = None
+    context: EvaluationContext, image: EncodedImage, phrase: str, edit_type: EditType | None, above: float | None = None
 ) -> FoundBoxes:
     """The boxes of a phrase that count for an edit of this type, as shares; None if the detector cannot find it.
 
     `above`: use this threshold if it is lower than that of the type.
     """
-    finder, settings = kit.tools.finder, kit.settings
+    finder, settings = context.tools.finder, context.settings
     params = finder.params(phrase)
     if params is None:
         return None
@@ -69,7 +69,7 @@ def find_boxes(
         ]
 
     by = MeasuredBy(finder.name, finder.version, BOXES)
-    stored = kit.ledger.measure(by, image, params, lambda: {"shares": search()})
+    stored = context.measurements.measure(by, image, params, lambda: {"shares": search()})
     detections = [Detection((box[0], box[1], box[2], box[3]), label, score) for box, label, score in stored["shares"]]
     threshold = settings.threshold if settings.threshold is not None else finder.thresholds.for_type(edit_type)
     threshold = threshold if above is None else min(above, threshold)
@@ -78,33 +78,33 @@ def find_boxes(
 
 
 async def follow_edit(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> FollowedEdit:
     """Was the edit of this turn carried out between the two images?"""
     if turn.type == "subject_replace":
-        return await _replaced(kit, turn, before, after)
-    return FollowedEdit(turn, await _decide(kit, plan, turn, before, after))
+        return await _replaced(context, turn, before, after)
+    return FollowedEdit(turn, await _decide(context, plan, turn, before, after))
 
 
 def locate_object(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, name: str, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, name: str, before: EncodedImage, after: EncodedImage
 ) -> tuple[FoundBoxes, FoundBoxes]:
     """The boxes of an object before and after the edit; None where its position cannot be determined.
 
     For a detector that often misses objects: an object of a known kind that it misses is searched by its look in the
     base image.
     """
-    then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
-    if kit.tools.finder.missed_source_fails or then is None or now is None:
+    then, now = find_boxes(context, before, name, turn.type), find_boxes(context, after, name, turn.type)
+    if context.tools.finder.missed_source_fails or then is None or now is None:
         return then, now
     if then:
-        return then, now or (_alike(kit, plan, name, after) if turn.type == "position_change" else ())
-    then = _alike(kit, plan, name, before)
-    return (then, _alike(kit, plan, name, after)) if then else (None, now or None)
+        return then, now or (_alike(context, plan, name, after) if turn.type == "position_change" else ())
+    then = _alike(context, plan, name, before)
+    return (then, _alike(context, plan, name, after)) if then else (None, now or None)
 
 
 def count_objects(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> tuple[FoundBoxes, int]:
     """The boxes of a turn's object after the edit, and how many more there may be.
 
@@ -112,12 +112,12 @@ def count_objects(
     that may look the same do not count as objects, but they may be some.
     """
     name = turn.object or ""
-    then, now = locate_object(kit, plan, turn, name, before, after)
-    if kit.tools.finder.missed_source_fails or then is None or now is None:
+    then, now = locate_object(context, plan, turn, name, before, after)
+    if context.tools.finder.missed_source_fails or then is None or now is None:
         return now, 0
-    counted = _apart(now, _alike(kit, plan, name, after))
-    weak = _apart((), find_boxes(kit, after, name, turn.type, FLOOR) or ())
-    weak = _apart(weak, _alike(kit, plan, name, after, PERHAPS_LIKE))
+    counted = _apart(now, _alike(context, plan, name, after))
+    weak = _apart((), find_boxes(context, after, name, turn.type, FLOOR) or ())
+    weak = _apart(weak, _alike(context, plan, name, after, PERHAPS_LIKE))
     return counted, len(_apart(counted, weak)) - len(counted)
 
 
@@ -129,21 +129,23 @@ def _apart(boxes: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[D
     return boxes
 
 
-def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: float = LIKE) -> tuple[Detection, ...]:
+def _alike(
+    context: EvaluationContext, plan: ObjectPlan, name: str, image: EncodedImage, least: float = LIKE
+) -> tuple[Detection, ...]:
     """Find an object of the plan in another image by its look in the base image."""
     detections: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
-    for box in plan_boxes(kit, plan, name)[:1]:
+    for box in plan_boxes(context, plan, name)[:1]:
         params: dict[str, Any] = {"box": [round(end, 4) for end in box]}
 
         def search(box: ShareBox = box) -> dict[str, Any]:
             return {
                 "shares": [
-                    [list(place), name, like] for place, like in find_same_look(kit.base.pixels, box, image.pixels)
+                    [list(place), name, like] for place, like in find_same_look(context.base.pixels, box, image.pixels)
                 ]
             }
 
-        stored = kit.ledger.measure(by, image, params, search, kit.base)
+        stored = context.measurements.measure(by, image, params, search, context.base)
         detections += [
             Detection((at[0], at[1], at[2], at[3]), label, like)
             for at, label, like in stored["shares"]
@@ -152,98 +154,104 @@ def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: fl
     return tuple(detections)
 
 
-def _excused(kit: Kit, decision: Decision) -> Decision:
+def _excused(context: EvaluationContext, decision: Decision) -> Decision:
     """Leave a failure undecided if it only means that an unreliable detector missed the object before the edit."""
     if (
         decision.passed is False
         and decision.reason == "old_object_not_in_source"
-        and not kit.tools.finder.missed_source_fails
+        and not context.tools.finder.missed_source_fails
     ):
         return replace(decision, passed=None)
     return decision
 
 
-async def _decide(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
+async def _decide(
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> Decision:
     if turn.type in ("color_alter", "material_alter"):
-        return await _attribute(kit, plan, turn, before, after)
+        return await _attribute(context, plan, turn, before, after)
     if turn.type == "text_change":
-        return await _text(kit, plan, turn, before, after)
+        return await _text(context, plan, turn, before, after)
     if turn.type == "background_change":
-        return await _background(kit, plan, turn, before, after)
-    tolerances = rules.Tolerances(kit.settings.epsilon, kit.settings.epsilon)
+        return await _background(context, plan, turn, before, after)
+    tolerances = rules.Tolerances(context.settings.epsilon, context.settings.epsilon)
     if turn.type == "subject_add":
         new = turn.new_object or turn.object or ""
-        reference = locate_object(kit, plan, turn, turn.reference, before, after)[1] if turn.reference else ()
+        reference = locate_object(context, plan, turn, turn.reference, before, after)[1] if turn.reference else ()
         return rules.subject_add(
-            find_boxes(kit, before, new, turn.type), find_boxes(kit, after, new, turn.type),
+            find_boxes(context, before, new, turn.type), find_boxes(context, after, new, turn.type),
             position=turn.position if turn.reference else None, reference=reference, tolerances=tolerances,
         )  # fmt: skip
     if turn.type == "count_change":
-        counted, perhaps = count_objects(kit, plan, turn, before, after)
+        counted, perhaps = count_objects(context, plan, turn, before, after)
         return rules.count_change(counted, turn.count or 0, perhaps)
-    then, now = locate_object(kit, plan, turn, turn.object or "", before, after)
+    then, now = locate_object(context, plan, turn, turn.object or "", before, after)
     if turn.type == "subject_remove":
         return rules.subject_remove(then, now)
-    _, reference = locate_object(kit, plan, turn, turn.reference or "", before, after)
+    _, reference = locate_object(context, plan, turn, turn.reference or "", before, after)
     return rules.position_change(then, now, reference, turn.position or "left", tolerances)
 
 
-async def _replaced(kit: Kit, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> FollowedEdit:
+async def _replaced(
+    context: EvaluationContext, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> FollowedEdit:
     """Apply all three rules; the one named in the settings decides."""
     old, new = turn.object or "", turn.new_object or ""
-    before_old = find_boxes(kit, before, old, turn.type)
-    after_old, after_new = find_boxes(kit, after, old, turn.type), find_boxes(kit, after, new, turn.type)
+    before_old = find_boxes(context, before, old, turn.type)
+    after_old, after_new = find_boxes(context, after, old, turn.type), find_boxes(context, after, new, turn.type)
     question = YesNoQuestion("replaced", f"Was the {old} replaced with the {new}?", new)
-    says = await _ask(kit, question, before, after)
+    says = await _ask(context, question, before, after)
     decisions = {
-        "algorithm-3": _excused(kit, rules.subject_replace(before_old, after_new)),
-        "pre-check": _excused(kit, rules.replace_with_pre_check(before_old, after_new, says)),
+        "algorithm-3": _excused(context, rules.subject_replace(before_old, after_new)),
+        "pre-check": _excused(context, rules.replace_with_pre_check(before_old, after_new, says)),
         "old-gone": rules.replace_old_gone(after_old, after_new),
     }
     passed = {name: decision.passed for name, decision in decisions.items()}
-    return FollowedEdit(turn, decisions[kit.settings.replace_rule], passed)
+    return FollowedEdit(turn, decisions[context.settings.replace_rule], passed)
 
 
 async def _attribute(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> Decision:
     """Algorithms 8 and 9: ask about the crop of the object."""
     name = turn.object or ""
-    box, before_box = crop_box(kit, plan, turn, before, after)
+    box, before_box = crop_box(context, plan, turn, before, after)
     if turn.type == "color_alter":
         value = turn.color or ""
         question = YesNoQuestion("color", f"Is the {name} {value}?", value, box, before_box=before_box)
     else:
         value = turn.material or ""
         question = YesNoQuestion("material", f"Is the {name} made of {value}?", value, box, before_box=before_box)
-    return rules.answer_decision(await _ask(kit, question, before, after))
+    return rules.answer_decision(await _ask(context, question, before, after))
 
 
-async def _text(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
+async def _text(
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> Decision:
     """Algorithm 10: read text on an object in its crop, and added text anywhere in the image."""
-    box = crop_box(kit, plan, turn, before, after)[0] if turn.object else None
-    return rules.text_change(await _read(kit, after, box), turn.text or "")
+    box = crop_box(context, plan, turn, before, after)[0] if turn.object else None
+    return rules.text_change(await _read(context, after, box), turn.text or "")
 
 
 async def _background(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> Decision:
     """Algorithm 11. Tools that only look at pixels also get the objects' boxes, to know the background."""
     object_boxes: list[ShareBox] = []
-    if kit.tools.answerer.compares:
+    if context.tools.answerer.compares:
         for name in turn.all_objects or tuple(entry.name for entry in plan.objects):
             for image in (before, after):
-                object_boxes += [detection.box for detection in find_boxes(kit, image, name, turn.type) or ()]
-        object_boxes += [box for entry in plan.objects for box in plan_boxes(kit, plan, entry.name)]
+                object_boxes += [detection.box for detection in find_boxes(context, image, name, turn.type) or ()]
+        object_boxes += [box for entry in plan.objects for box in plan_boxes(context, plan, entry.name)]
     scene = turn.background or ""
     question = YesNoQuestion(
         "background", f"Does the background show {scene}?", scene, others=tuple(dict.fromkeys(object_boxes))
     )
-    return rules.answer_decision(await _ask(kit, question, before, after))
+    return rules.answer_decision(await _ask(context, question, before, after))
 
 
 def crop_box(
-    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+    context: EvaluationContext, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
 ) -> tuple[ShareBox | None, ShareBox | None]:
     """The box of a turn's object in the edited image and its box before, both enlarged if small.
 
@@ -251,28 +259,30 @@ def crop_box(
     image.
     """
     name = turn.object or ""
-    then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
-    planned = plan_boxes(kit, plan, name)
+    then, now = find_boxes(context, before, name, turn.type), find_boxes(context, after, name, turn.type)
+    planned = plan_boxes(context, plan, name)
     was = then[0].box if then else (planned[0] if planned else None)
     box = now[0].box if now else was
-    smallest = kit.settings.smallest_crop
+    smallest = context.settings.smallest_crop
     return (
         None if box is None else rules.enlarge(box, smallest),
         None if was is None else rules.enlarge(was, smallest),
     )
 
 
-def plan_boxes(kit: Kit, plan: ObjectPlan, name: str) -> list[ShareBox]:
+def plan_boxes(context: EvaluationContext, plan: ObjectPlan, name: str) -> list[ShareBox]:
     """The plan's boxes of an object, as shares of the base image's sides."""
     boxes = [box for entry in plan.objects if entry.name == name for box in entry.boxes]
     if not boxes:
         return []
-    height, width = kit.base.pixels.shape[:2]
+    height, width = context.base.pixels.shape[:2]
     return [(left / width, top / height, right / width, bottom / height) for left, top, right, bottom in boxes]
 
 
-async def _ask(kit: Kit, question: YesNoQuestion, before: EncodedImage, after: EncodedImage) -> bool | None:
-    tool = kit.tools.answerer
+async def _ask(
+    context: EvaluationContext, question: YesNoQuestion, before: EncodedImage, after: EncodedImage
+) -> bool | None:
+    tool = context.tools.answerer
     params: dict[str, Any] = {
         "question": question.text,
         **({"box": list(question.box)} if question.box else {}),
@@ -280,22 +290,22 @@ async def _ask(kit: Kit, question: YesNoQuestion, before: EncodedImage, after: E
         **({"others": [list(box) for box in question.others]} if question.others else {}),
     }
     against = before if tool.compares or question.kind == "replaced" else None
-    evidence, stored = kit.ledger.find(MeasuredBy(tool.name, tool.version, ANSWER), after, params, against)
+    evidence, stored = context.measurements.find(MeasuredBy(tool.name, tool.version, ANSWER), after, params, against)
     if not stored:
         says = await tool.answer(question, after.pixels, before.pixels)
-        evidence = kit.ledger.note(evidence, {"yes": says})
+        evidence = context.measurements.note(evidence, {"yes": says})
     value: Any = evidence.value
     says = value["yes"]
     return None if says is None else bool(says)
 
 
-async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[TextLine, ...]:
-    reader = kit.tools.reader
+async def _read(context: EvaluationContext, image: EncodedImage, box: ShareBox | None) -> tuple[TextLine, ...]:
+    reader = context.tools.reader
     params: dict[str, Any] = {"box": list(box)} if box is not None else {}
-    evidence, is_stored = kit.ledger.find(MeasuredBy(reader.name, reader.version, TEXT), image, params)
+    evidence, is_stored = context.measurements.find(MeasuredBy(reader.name, reader.version, TEXT), image, params)
     if not is_stored:
         lines = await reader.read(image.pixels, box)
         rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
-        evidence = kit.ledger.note(evidence, {"lines": rows})
+        evidence = context.measurements.note(evidence, {"lines": rows})
     stored: Any = evidence.value
     return tuple(TextLine(str(text), float(sure), tuple(corners)) for text, sure, corners in stored["lines"])

@@ -16,25 +16,25 @@ from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, P
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.images import BOXES
 from imarena.judges.edival.consistency import LIKENESS, content_consistency
-from imarena.judges.edival.following import ANSWER, TEXT, FollowedEdit, Kit, follow_edit
-from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy, encoded_image
+from imarena.judges.edival.following import ANSWER, TEXT, EvaluationContext, FollowedEdit, follow_edit
+from imarena.judges.edival.measurement_cache import EncodedImage, MeasuredBy, MeasurementCache, encoded_image
 from imarena.judges.edival.offline_answers import ColourAnswers
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.judges.edival.tools import (
     VLM,
     Answerer,
     OcrReader,
-    QualityMeter,
+    QualityMetric,
     TextReader,
     Toolbox,
-    also_names,
     find_comparer,
     find_finder,
-    find_meter,
+    find_metric,
     gpus_of,
+    secondary_metrics,
     settle_names,
 )
-from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers, vlm_meter
+from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers, vlm_metric
 from imarena.judges.options import read_judge_options
 from imarena.vision import HEAD_NAMES, luminance_quantiles
 
@@ -75,8 +75,8 @@ class EdiValJudge:
         """The judge needs an item's plan, and computes locally unless a model answers its questions."""
         return JudgeTraits(
             dimension=self.settings.dimension, needs_source=True, needs_plan=True,
-            measures=(BOXES, TEXT, ANSWER, LIKENESS, QUALITY, LUMINANCE), cpu_bound=self.chat is None, seconds=1.0,
-            gpus=gpus_of(self.settings),
+            produces_evidence=(BOXES, TEXT, ANSWER, LIKENESS, QUALITY, LUMINANCE), cpu_bound=self.chat is None,
+            seconds=1.0, gpus=gpus_of(self.settings),
         )  # fmt: skip
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
@@ -88,15 +88,17 @@ class EdiValJudge:
         planned = exhibit.planned
         if planned is None:
             return Verdict(Status.REFUSED, error="The item has no plan of objects and turns.")
-        kit = Kit(self.tools, Ledger(planned.known), self.settings, encoded_image(planned.chain[0]))
+        context = EvaluationContext(
+            self.tools, MeasurementCache(planned.known), self.settings, encoded_image(planned.chain[0])
+        )
         try:
-            return await self._verdict(kit, planned, encoded_image(exhibit.left))
+            return await self._verdict(context, planned, encoded_image(exhibit.left))
         except InvalidImage as error:
-            return Verdict(Status.INVALID_IMAGE, error=str(error), evidence=kit.ledger.fresh)
+            return Verdict(Status.INVALID_IMAGE, error=str(error), evidence=context.measurements.fresh)
         except QuestionFailed as error:
-            return Verdict(error.status, error=error.error, usage=error.usage, evidence=kit.ledger.fresh)
+            return Verdict(error.status, error=error.error, usage=error.usage, evidence=context.measurements.fresh)
 
-    async def _verdict(self, kit: Kit, planned: PlannedEdit, output: EncodedImage) -> Verdict:
+    async def _verdict(self, context: EvaluationContext, planned: PlannedEdit, output: EncodedImage) -> Verdict:
         images = [encoded_image(data) for data in planned.chain]
         turn = planned.plan.turns[planned.turn]
         score: float | None = None
@@ -106,13 +108,13 @@ class EdiValJudge:
         why = ""
         dimension = self.settings.dimension
         if dimension in ("overall", "instruction_following"):
-            edits = await _edits(kit, planned, images, output)
+            edits = await _edits(context, planned, images, output)
             followed = _follow_scores(planned, edits)
             scores |= followed.scores
             reasons |= followed.reasons
             score, success, why = followed.score, followed.success, followed.why
         if dimension in ("overall", "consistency"):
-            content = content_consistency(kit, planned.plan, planned.turn, images[0], output)
+            content = content_consistency(context, planned.plan, planned.turn, images[0], output)
             scores |= _without_none(
                 {
                     "consistency": content.score, "background": content.background, "objects": content.objects,
@@ -128,12 +130,12 @@ class EdiValJudge:
                 why = why or missing
                 score = None if why or success is None else float(np.sqrt(float(success) * (content.score or 0.0)))
         if dimension == "quality":
-            scores |= await _quality(kit, images[0], output)
+            scores |= await _quality(context, images[0], output)
             score = scores["quality"]
         if score is None:
-            return Verdict(Status.REFUSED, error=why, evidence=kit.ledger.fresh, reasons=reasons)
+            return Verdict(Status.REFUSED, error=why, evidence=context.measurements.fresh, reasons=reasons)
         return Verdict(
-            Status.OK, score=score, scores=scores, success=success, reasons=reasons, evidence=kit.ledger.fresh
+            Status.OK, score=score, scores=scores, success=success, reasons=reasons, evidence=context.measurements.fresh
         )
 
 
@@ -147,7 +149,7 @@ class _Followed:
 
 
 async def _edits(
-    kit: Kit, planned: PlannedEdit, images: list[EncodedImage], output: EncodedImage
+    context: EvaluationContext, planned: PlannedEdit, images: list[EncodedImage], output: EncodedImage
 ) -> list[FollowedEdit]:
     """Check the edits of the output. Multi-turn: each turn against the one before; else against the base image."""
     turns: list[tuple[ObjectTurn, EncodedImage, EncodedImage]]
@@ -159,7 +161,7 @@ async def _edits(
         turns = [(step, images[0], output) for step in steps]
     else:
         turns = [(steps[-1], images[0], output)]
-    return [await follow_edit(kit, planned.plan, turn, before, after) for turn, before, after in turns]
+    return [await follow_edit(context, planned.plan, turn, before, after) for turn, before, after in turns]
 
 
 def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed:
@@ -188,7 +190,7 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
     return _Followed(score, success, scores, {"edits": edit_reasons}, why)
 
 
-async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
+async def _quality(context: EvaluationContext, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
     """Measure the quality and luminance of the output and of the base image, with every quality measure."""
     light = MeasuredBy("luminance", "1", LUMINANCE)
     scores: dict[str, float] = {}
@@ -197,23 +199,23 @@ async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[s
         def lit(of: EncodedImage = image) -> JsonDict:
             return _luminance(of.pixels)
 
-        scores[f"{prefix}quality"] = await _grade(kit, kit.tools.meter, image)
-        for meter in kit.tools.also:
-            scores[f"{prefix}{quality_name(meter.name)}"] = await _grade(kit, meter, image)
-        bright = kit.ledger.measure(light, image, {}, lit)
+        scores[f"{prefix}quality"] = await _grade(context, context.tools.metric, image)
+        for metric in context.tools.also:
+            scores[f"{prefix}{quality_name(metric.name)}"] = await _grade(context, metric, image)
+        bright = context.measurements.measure(light, image, {}, lit)
         scores |= {f"{prefix}{name}": number for name, number in bright.items()}
     return scores
 
 
-def quality_name(meter: str) -> str:
+def quality_name(metric: str) -> str:
     """The score name of an additional quality measure: `vlm_quality`, `plausibility`, `aesthetics`."""
-    return meter if meter in HEAD_NAMES else f"{meter}_quality"
+    return metric if metric in HEAD_NAMES else f"{metric}_quality"
 
 
-async def _grade(kit: Kit, meter: QualityMeter, image: EncodedImage) -> float:
-    evidence, stored = kit.ledger.find(MeasuredBy(meter.name, meter.version, QUALITY), image, {})
+async def _grade(context: EvaluationContext, metric: QualityMetric, image: EncodedImage) -> float:
+    evidence, stored = context.measurements.find(MeasuredBy(metric.name, metric.version, QUALITY), image, {})
     if not stored:
-        evidence = kit.ledger.note(evidence, {"value": round(await meter.grade(image.pixels), 5)})
+        evidence = context.measurements.note(evidence, {"value": round(await metric.grade(image.pixels), 5)})
     value: Any = evidence.value
     return float(value["value"])
 
@@ -233,21 +235,21 @@ def make_toolbox(settings: EdiValSettings, chat: Chat | None) -> Toolbox:
     asks = None if chat is None else VlmAnswers(chat, settings.model)
     answers: Answerer
     reader: TextReader
-    if VLM in (settings.answers, settings.reader, settings.quality, *also_names(settings)) and asks is None:
+    if VLM in (settings.answers, settings.reader, settings.quality, *secondary_metrics(settings)) and asks is None:
         raise UserError("The tool 'vlm' asks a model.", hint="Add --endpoint NAME of imarena.toml, or --base-url URL.")
     answers = asks if settings.answers == VLM and asks is not None else ColourAnswers()
     reader = asks if settings.reader == VLM and asks is not None else OcrReader()
     return Toolbox(
         find_finder(settings.detector), answers, reader, find_comparer(settings.features),
         _meter(settings.quality, settings, chat),
-        tuple(_meter(name, settings, chat) for name in also_names(settings)),
+        tuple(_meter(name, settings, chat) for name in secondary_metrics(settings)),
     )  # fmt: skip
 
 
-def _meter(name: str, settings: EdiValSettings, chat: Chat | None) -> QualityMeter:
+def _meter(name: str, settings: EdiValSettings, chat: Chat | None) -> QualityMetric:
     if name == VLM and chat is not None:
-        return vlm_meter(chat, settings.model)
-    return find_meter(name)
+        return vlm_metric(chat, settings.model)
+    return find_metric(name)
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> EdiValJudge:

@@ -130,7 +130,7 @@ class PartComparer(EdiValTool, Protocol):
 
 
 @dataclass(frozen=True)
-class QualityMeter:
+class QualityMetric:
     """One number for the quality of an image; higher is better."""
 
     name: str
@@ -152,8 +152,8 @@ class Toolbox:
     answerer: Answerer
     reader: TextReader
     comparer: PartComparer
-    meter: QualityMeter
-    also: tuple[QualityMeter, ...] = ()
+    metric: QualityMetric
+    also: tuple[QualityMetric, ...] = ()
     """Additional quality measures."""
 
     @property
@@ -161,9 +161,9 @@ class Toolbox:
         """Role -> tool and version, to document what produced a score."""
         tools: dict[str, EdiValTool] = {
             "detector": self.finder, "answers": self.answerer, "reader": self.reader, "features": self.comparer,
-            "quality": self.meter,
+            "quality": self.metric,
         }  # fmt: skip
-        tools |= {f"quality: {meter.name}": meter for meter in self.also}
+        tools |= {f"quality: {metric.name}": metric for metric in self.also}
         return {role: f"{tool.name}@{tool.version}" for role, tool in tools.items()}
 
 
@@ -339,14 +339,14 @@ def find_comparer(name: str) -> PartComparer:
     raise _unknown("features", name, ["st-lpips", *FEATURES])
 
 
-def find_meter(name: str) -> QualityMeter:
+def find_metric(name: str) -> QualityMetric:
     """The quality measure called `name`."""
     if name == "brisque":
-        return QualityMeter(name, "1", _brisque, (0.0, 10.0))
+        return QualityMetric(name, "1", _brisque, (0.0, 10.0))
     if name == "hpsv3":
-        return QualityMeter(name, find_picture_tool(name).version(), partial(_metric, name))
+        return QualityMetric(name, find_picture_tool(name).version(), partial(_metric, name))
     if name in HEAD_NAMES:
-        return QualityMeter(name, rate_quality.version, partial(_head, name))
+        return QualityMetric(name, rate_quality.version, partial(_head, name))
     raise _unknown("quality", name, QUALITIES)
 
 
@@ -377,10 +377,10 @@ def _also(setting: str, quality: str, *, chat: bool) -> list[str]:
 
 def gpus_of(settings: EdiValSettings) -> float:
     """GPUs per worker on a cluster: 1 if a tool needs torch, else 0. The settings must not contain `auto`."""
-    names = {settings.detector, settings.features, settings.quality, *also_names(settings)}
+    names = {settings.detector, settings.features, settings.quality, *secondary_metrics(settings)}
     return float(not names <= _WITHOUT_TORCH)
 
 
-def also_names(settings: EdiValSettings) -> list[str]:
+def secondary_metrics(settings: EdiValSettings) -> list[str]:
     """The names of the additional quality measures, from settings without `auto`."""
     return [name for name in settings.also_quality.split(",") if name not in ("", _NONE, AUTO)]

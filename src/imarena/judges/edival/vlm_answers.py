@@ -10,7 +10,7 @@ from PIL import Image
 
 from imarena.core import Chat, ChatPrompt, Pixels, ShareBox, sha256_hex
 from imarena.core.records import Status, Usage
-from imarena.judges.edival.tools import VLM, QualityMeter, YesNoQuestion
+from imarena.judges.edival.tools import VLM, QualityMetric, YesNoQuestion
 from imarena.vision import TextLine
 
 SYSTEM = "You look at images and answer short questions about them. You say only what can be seen."
@@ -52,10 +52,10 @@ class VlmAnswers:
 
     async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
         """The first yes or no in the reply. For a replacement, the model sees both images."""
-        context: list[str | bytes] = []
+        earlier: list[str | bytes] = []
         if question.kind == "replaced":
-            context += ["The image before the edit:", png(before, None), "The image after the edit:"]
-        parts = (*context, png(after, question.box), f"{question.text} Answer with one word: yes or no.")
+            earlier += ["The image before the edit:", png(before, None), "The image after the edit:"]
+        parts = (*earlier, png(after, question.box), f"{question.text} Answer with one word: yes or no.")
         answer = _YES_NO.search(await _ask(self.chat, parts))
         return None if answer is None else answer.group(1).lower() == "yes"
 
@@ -70,7 +70,7 @@ class VlmAnswers:
         return (TextLine(text.strip(), 1.0, box or (0.0, 0.0, 1.0, 1.0)),) if text.strip() else ()
 
 
-def vlm_meter(chat: Chat, model: str) -> QualityMeter:
+def vlm_metric(chat: Chat, model: str) -> QualityMetric:
     """Make a quality measure that asks a model for 0 to 100 (appendix N). Its version names model and question."""
 
     async def measure(pixels: Pixels) -> float:
@@ -80,7 +80,7 @@ def vlm_meter(chat: Chat, model: str) -> QualityMeter:
             raise QuestionFailed(Status.UNPARSABLE, f"The reply is no number from 0 to 100: {reply[:80]!r}.", Usage())
         return numbers[0]
 
-    return QualityMeter(VLM, f"{model}+{sha256_hex(QUALITY_QUESTION.encode())[:8]}", measure, (0.0, 100.0))
+    return QualityMetric(VLM, f"{model}+{sha256_hex(QUALITY_QUESTION.encode())[:8]}", measure, (0.0, 100.0))
 
 
 async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:

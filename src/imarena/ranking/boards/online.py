@@ -33,7 +33,7 @@ class RoundRange:
 
 
 @dataclass(frozen=True)
-class OnlinePlay:
+class EloReplay:
     """Everything needed to play the battles, here or in a worker. `unit` (n,) is the cluster of each battle."""
 
     battles: Battles
@@ -92,13 +92,13 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     cluster = options.cluster or default_cluster(battles)
     terms = None if options.method == "elo" else update_terms(battles, options)
     settings = _settings(options, interval, cluster, state, terms)
-    play = OnlinePlay(battles, options, start, terms)
-    ratings = play.ratings()[0]
+    replay = EloReplay(battles, options, start, terms)
+    ratings = replay.ratings()[0]
     draws = None
     after = state.after(battles, ratings)
     notices = [Notice(code="order_matters"), *_separate_groups(battles, after)]
     if interval == "bootstrap":
-        rounds, units = _rounds(play, cluster)
+        rounds, units = _rounds(replay, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
         # rating less than the first, so rounds are closer to the start than the rating, and all of them may be on
         # one side of it. The information in a round is its distance from the median of the rounds.
@@ -137,9 +137,9 @@ def _settings(options: Options, interval: str, cluster: str, state: EloState, te
     return board_settings(options, written, active, unused=unused, sparse=("base", "scale"))
 
 
-def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:
+def _rounds(replay: EloReplay, cluster: str) -> tuple[FloatArray, int]:
     """Ratings (R, m) of every round, and the number of units to draw from."""
-    battles, options, n = play.battles, play.options, len(play.battles)
+    battles, options, n = replay.battles, replay.options, len(replay.battles)
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:
         raise UserError(f"Resampling by {cluster} needs the column '{cluster}'.", hint="Or use --cluster battle.")
@@ -147,15 +147,15 @@ def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:
         battles, item=None, rater=None, dimension=None, judged=None, score_left=None, score_right=None
     )  # what a worker needs
     n_units = n if codes is None else codes.n_units
-    play = replace(
-        play, battles=played, unit=None if codes is None else codes.units().astype(np.int32), n_units=n_units
+    replay = replace(
+        replay, battles=played, unit=None if codes is None else codes.units().astype(np.int32), n_units=n_units
     )
     size = max(1, min(options.rounds, BATCH_BATTLES // n))
     count = -(-options.rounds // size)
     if options.executor == "auto" and (count == 1 or n * options.rounds < MANY_BATTLES):
         rng = np.random.default_rng(options.seed)
         sizes = (min(size, options.rounds - begin) for begin in range(0, options.rounds, size))
-        return np.concatenate([play.resampled(rng, number) for number in sizes]), n_units
+        return np.concatenate([replay.resampled(rng, number) for number in sizes]), n_units
     from imarena.engine import map_on_executor
 
-    return np.concatenate(map_on_executor(options.executor, play, play.ranges(size), count)), n_units
+    return np.concatenate(map_on_executor(options.executor, replay, replay.ranges(size), count)), n_units

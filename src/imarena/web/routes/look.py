@@ -10,12 +10,12 @@ from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, ModelQuery, filters_of
 from imarena.web.wire_look import (
     BoardOut,
-    BoardPast,
     Cell,
     Facets,
     HeadToHead,
     HeatMap,
     RatingHistory,
+    StoredBoard,
     StoredBoards,
 )
 from imarena.web.wire_models import ModelOut
@@ -62,7 +62,7 @@ def list_stored_boards(
     """Stored boards, newest first."""
     rows = arena_of(request).leaderboards.stored(int(cursor) if cursor else None, limit)
     boards = [
-        BoardPast(
+        StoredBoard(
             created_at=ranking.created_at.isoformat(),
             method=ranking.method,
             scope=ranking.scope,

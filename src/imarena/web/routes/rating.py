@@ -12,6 +12,7 @@ from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit, PathId
 from imarena.web.responses import answer_of, nothing_left, rater_campaign, task_out, task_out_soon
+from imarena.workflows import rating
 from imarena.workflows.rating import HeldTask, campaigns_of_rater, raise_refusal, release_task, submit_prefetch
 from imarena.workflows.serving import check_marked_places
 
@@ -75,7 +76,7 @@ async def take_next(request: Request, campaign_id: PathId) -> wire.Next:
 def undo_last(request: Request, caller: RaterCaller, campaign_id: PathId) -> wire.TaskOut:
     """Undo the last vote and return its task."""
     arena = arena_of(request)
-    return task_out(arena, arena.voting.undo(campaign_id, rater_of(caller)))
+    return task_out(arena, rating.undo_vote(arena.voting, campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
@@ -129,7 +130,9 @@ async def post_vote(request: Request, address: TaskAddress, body: wire.Ballot) -
 def skip_task(request: Request, caller: RaterCaller, address: TaskAddress, body: wire.SkipIn) -> wire.Done:
     """Skip a task, with a reason."""
     arena = arena_of(request)
-    arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)
+    rating.skip_task(
+        arena.voting, address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason
+    )
     return wire.Done()
 
 
@@ -137,7 +140,7 @@ def skip_task(request: Request, caller: RaterCaller, address: TaskAddress, body:
 def unskip_task(request: Request, caller: RaterCaller, address: TaskAddress) -> wire.TaskOut:
     """Undo a skip. The task returns under a new address, unless another rater has taken it."""
     arena = arena_of(request)
-    return task_out(arena, arena.voting.unskip(address, rater_of(caller)))
+    return task_out(arena, rating.unskip_task(arena.voting, address, rater_of(caller)))
 
 
 @router.post("/rating/campaigns/{campaign_id}/ahead")

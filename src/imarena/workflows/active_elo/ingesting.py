@@ -12,15 +12,15 @@ from sqlalchemy import update
 
 from imarena.core import UserError, content_id, moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, Outcome, Rater, Record, Vote, now
+from imarena.reports import ANSWER_WORDS, FIRST_SHEET_ROW, read_xlsx
 from imarena.storage import Workspace, writing
 from imarena.storage.schema import leases
-from imarena.workflows.active_elo.sheet_files import CHOICES, FIRST_ROW, read_xlsx
 from imarena.workflows.rating import RecordCache, offer_adjudications
 
 NEEDED = ("assignment", "winner")
 _WORDS = {
     words: Outcome(outcome)
-    for outcome, button in CHOICES.items()
+    for outcome, button in ANSWER_WORDS.items()
     for words in (outcome.replace("_", " "), button.lower(), f"{outcome.replace('_', ' ')} better")
 }
 """Outcome names and button texts in lower case, with the outcomes."""
@@ -125,7 +125,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     try:
         reader.fieldnames = _names(path, reader.fieldnames or ())
-        for number, row in enumerate(reader, start=FIRST_ROW):
+        for number, row in enumerate(reader, start=FIRST_SHEET_ROW):
             yield (
                 number,
                 {name: (value or "").strip() for name, value in row.items() if name and isinstance(value, str)},
@@ -142,7 +142,7 @@ def _xlsx_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise UserError(f"Cannot read {path}.", hint="Give the sheet that 'imarena route assign --out' wrote.")
     rows = read_xlsx(path)
     names = _names(path, next(rows, []))
-    for number, cells in enumerate(rows, start=FIRST_ROW):
+    for number, cells in enumerate(rows, start=FIRST_SHEET_ROW):
         row = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name}
         if any(row.values()):
             yield number, {**dict.fromkeys(NEEDED, ""), **row}
@@ -211,7 +211,7 @@ def _vote(row: dict[str, str], assignments: dict[str, Assignment]) -> Vote | str
     # spreadsheets capitalize words; button texts are accepted too
     winner = _WORDS.get(" ".join(row["winner"].lower().replace("_", " ").split()))
     if winner is None:
-        buttons = ", ".join(CHOICES.values())
+        buttons = ", ".join(ANSWER_WORDS.values())
         return f"{row['winner'][:40]!r} is no outcome: left, right, tie, both_bad (or {buttons})"  # no control codes
     rater = row.get("rater") or assignment.rater_id
     if not rater:
@@ -240,7 +240,7 @@ def _vote(row: dict[str, str], assignments: dict[str, Assignment]) -> Vote | str
 
 def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
     """Return the first of several turns that the sheet asked about together; None if its words ask about one turn."""
-    edit = cache.asked(assignment)
+    edit = cache.question_of(assignment)
     words = row.get("instruction", "").split()
     return edit.first_turn if not words or words == edit.instruction.split() else None
 

@@ -13,12 +13,12 @@ from sqlalchemy import select
 from imarena.core import UserError, atomic_replacement, counted, plural, write_atomically
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
+from imarena.reports import require_sheet_format, write_sheet_file
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import leases
 from imarena.workflows.active_elo.ingesting import count_unread_rows
-from imarena.workflows.active_elo.sheet_files import require_format, write_sheet_file
 from imarena.workflows.rating import get_campaign
-from imarena.workflows.views import asked_edit, chain_of
+from imarena.workflows.views import chain_of, edit_question
 
 
 def pictures_of(path: Path) -> Path:
@@ -35,7 +35,7 @@ def atomic_sheet(workspace: Workspace, assignments: Sequence[Assignment], path: 
     if path is None:
         yield
         return
-    suffix = require_format(path)
+    suffix = require_sheet_format(path)
     if not path.parent.is_dir():
         raise UserError(f"There is no folder {path.parent}.", hint=f"Make it, or put {path.name} elsewhere.")
     if suffix != ".html" and path.exists() and (unread := count_unread_rows(workspace, path)):
@@ -96,7 +96,7 @@ def _write(workspace: Workspace, assignments: Sequence[Assignment], path: Path, 
             turn = assignment.turn
             has_turn = turn < len(item.turns)
             left, right = (outputs.get(side or "") for side in (assignment.left_id, assignment.right_id))
-            edit = asked_edit(item, left, right, chain) if has_turn and left is not None else None
+            edit = edit_question(item, left, right, chain) if has_turn and left is not None else None
             text = "" if edit is None else edit.instruction
             inputs = (item.sources, item.references) if edit is None else (edit.sources, edit.references)
             pictures = [" ".join(_save_image(workspace, image, folder) for image in images) for images in inputs]

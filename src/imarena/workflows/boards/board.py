@@ -68,7 +68,7 @@ class Boards:
         self.view = view
 
     @cached_property
-    def delivery(self) -> OutputCoverage:
+    def output_coverage(self) -> OutputCoverage:
         """Which editor delivered which outputs."""
         return read_output_coverage(self.view)
 
@@ -182,7 +182,7 @@ class Boards:
             *findings.few_votes_notices(evidence, choice),
             *findings.one_sided_notices(self.view, choice),
             *(
-                findings.coverage_notices(self.view, battles, self.delivery, choice, evidence, query)
+                findings.coverage_notices(self.view, battles, self.output_coverage, choice, evidence, query)
                 if query.notes
                 else ()
             ),
@@ -263,9 +263,9 @@ class Boards:
         self, battles: views.BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
     ) -> Board:
         query = shared.query
-        units = self._matching(filters, self.delivery.item, self.delivery.mode)
-        missing = self.delivery.missing(findings.editors_on(self.view, battles), units)
-        table = BattleTable(self.view, battles, self.delivery, missing)
+        units = self._matching(filters, self.output_coverage.item, self.output_coverage.mode)
+        missing = self.output_coverage.missing(findings.editors_on(self.view, battles), units)
+        table = BattleTable(self.view, battles, self.output_coverage, missing)
         ranking = rank_table(
             table,
             query.options,
@@ -274,7 +274,7 @@ class Boards:
             covariates=query.covariates,
             resume=query.resume,
             scope=scope,
-            known_coverage=self.delivery.coverage(units),
+            known_coverage=self.output_coverage.coverage(units),
         )
         board = Board(ranking, battles, shared.chosen)
         settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": board.by_scores}
@@ -287,9 +287,14 @@ class Boards:
                 "settings": settings,
             }
         )
-        covered = sha256_hex(canonical_json(sorted(self.delivery.coverage(units).items())).encode())[:12]
+        covered = sha256_hex(canonical_json(sorted(self.output_coverage.coverage(units).items())).encode())[:12]
         samples = read_sample_board(
-            self.view, self.delivery, query, shared.chosen, [standing.model for standing in ranking.models], units
+            self.view,
+            self.output_coverage,
+            query,
+            shared.chosen,
+            [standing.model for standing in ranking.models],
+            units,
         )
         data = {**shared.data, **table_data(table), "coverage": f"#{covered}"}
         return replace(board, ranking=sign_ranking(ranking, data), samples=samples)

@@ -102,7 +102,7 @@ def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> list[Notic
 def coverage_notices(
     view: View,
     battles: BattleColumns,
-    delivery: OutputCoverage,
+    output_coverage: OutputCoverage,
     choice: ChosenSource,
     evidence: AvailableSources,
     query: BoardQuery,
@@ -114,8 +114,8 @@ def coverage_notices(
         *_absent(view, ranked | unwanted, choice, evidence, kind),
         *([] if kind else _scored_only(view, battles, choice, evidence)),
         *_no_outputs(view, ranked | unwanted),
-        *_fewer_items(battles, delivery, ranked),
-        *(_not_judged(view, battles, delivery, ranked) if choice.judges else ()),
+        *_fewer_items(battles, output_coverage, ranked),
+        *(_not_judged(view, battles, output_coverage, ranked) if choice.judges else ()),
     )
 
 
@@ -180,19 +180,19 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
     return (Notice(code="no_outputs", values={"models": statuses}),) if statuses else ()
 
 
-def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
+def _fewer_items(battles: BattleColumns, output_coverage: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Report who was asked for fewer of this board's units than others. Failures are part of coverage, not of this."""
-    used = used_codes(delivery.unit.size, battles.left)
-    units = np.flatnonzero(used_codes(delivery.item.size, filter_column(delivery.unit, used)))
-    tried = delivery.tried[:, units].sum(axis=1).tolist()
-    pairs = zip(delivery.editors, tried, strict=True)
+    used = used_codes(output_coverage.unit.size, battles.left)
+    units = np.flatnonzero(used_codes(output_coverage.item.size, filter_column(output_coverage.unit, used)))
+    tried = output_coverage.tried[:, units].sum(axis=1).tolist()
+    pairs = zip(output_coverage.editors, tried, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
     values: Any = {name: list(pair) for name, pair in less.items()}
     return (Notice(code="fewer_items", values={"models": values}),) if less else ()
 
 
 def _not_judged(
-    view: View, battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]
+    view: View, battles: BattleColumns, output_coverage: OutputCoverage, ranked: Collection[str]
 ) -> Iterable[Notice]:
     entries = view.entries
     variants = view.variants.counting(battles.judges)
@@ -202,11 +202,11 @@ def _not_judged(
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     usable = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     editors = len(entries.editor.names)
-    present = np.zeros((delivery.item.size, editors), bool)
+    present = np.zeros((output_coverage.item.size, editors), bool)
     for part in row_slices(usable.size):
-        present[delivery.unit[part][usable[part]], entries.editor.of[part][usable[part]]] = True
+        present[output_coverage.unit[part][usable[part]], entries.editor.of[part][usable[part]]] = True
     contested = present.sum(axis=1) > 1  # a single output cannot battle
-    rows = rows_where(usable.size, lambda part: usable[part] & contested[delivery.unit[part]])
+    rows = rows_where(usable.size, lambda part: usable[part] & contested[output_coverage.unit[part]])
     if not seen[rows].all():  # some may have judgments that are in no battle
         judgments = view.judgments(variants)
         ok = judgments.ok

@@ -77,30 +77,32 @@ class _Slots:
 
 def read_sample_board(
     view: View,
-    delivery: OutputCoverage,
+    output_coverage: OutputCoverage,
     query: BoardQuery,
     choice: ChosenSource,
     models: Sequence[str],
     units: NDArray[np.bool_],
 ) -> SampleBoard | None:
-    """Return the figures of these models on these units (of `delivery`).
+    """Return the figures of these models on these units (of `output_coverage`).
 
     None without scores of one judge, or if nobody requested figures and no editor has several samples.
     """
     variants = _scoring_variants(view, query, choice) if query.samples != "never" else []
     if not variants:
         return None
-    slots = _read_slots(view.entries, delivery, models, units)
+    slots = _read_slots(view.entries, output_coverage, models, units)
     if query.samples == "auto" and slots.most < 2:
         return None
-    unasked = _unasked(delivery, models, units) if query.missing == "loss" else {}
+    unasked = _unasked(output_coverage, models, units) if query.missing == "loss" else {}
     none = np.zeros(0, np.int64)
-    return _sample_board(view, delivery, query, variants, slots, {name: unasked.get(name, none) for name in models})
+    return _sample_board(
+        view, output_coverage, query, variants, slots, {name: unasked.get(name, none) for name in models}
+    )
 
 
 def _sample_board(
     view: View,
-    delivery: OutputCoverage,
+    output_coverage: OutputCoverage,
     query: BoardQuery,
     variants: list[JudgeVariant],
     slots: _Slots,
@@ -114,12 +116,12 @@ def _sample_board(
     spending = read_spending(view)
     cost, seconds = slots.spent(spending.cost_usd), slots.spent(spending.seconds)
     free = ~view.entries.ok[slots.attempt] & np.isnan(spending.cost_usd[slots.attempt])
-    used = np.isin(np.arange(delivery.item.size), np.concatenate([slots.unit[counts], *unasked.values()]))
-    items = np.unique(delivery.item[used])
-    item = np.searchsorted(items, delivery.item)
+    used = np.isin(np.arange(output_coverage.item.size), np.concatenate([slots.unit[counts], *unasked.values()]))
+    items = np.unique(output_coverage.item[used])
+    item = np.searchsorted(items, output_coverage.item)
     parts: dict[str, ModelSamples] = {}
     for name, lost in unasked.items():
-        rows = counts & (slots.editor == delivery.editors.index(name))
+        rows = counts & (slots.editor == output_coverage.editors.index(name))
         units, unit = np.unique(slots.unit[rows], return_inverse=True)
         parts[name] = ModelSamples(
             unit,
@@ -146,12 +148,16 @@ def _sample_board(
     )  # fmt: skip
 
 
-def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
+def _read_slots(
+    entries: Entries, output_coverage: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]
+) -> _Slots:
     """Read every sample requested from these editors on these units, even if an earlier turn has no output."""
-    selected = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
-    attempt = np.flatnonzero((entries.editor.of >= 0) & selected[entries.editor.of] & units[delivery.unit])
-    tried = np.column_stack([entries.editor.of[attempt], delivery.unit[attempt], entries.sample[attempt]])
-    never = delivery.cut_off[selected[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
+    selected = np.isin(
+        np.arange(len(output_coverage.editors)), [output_coverage.editors.index(name) for name in models]
+    )
+    attempt = np.flatnonzero((entries.editor.of >= 0) & selected[entries.editor.of] & units[output_coverage.unit])
+    tried = np.column_stack([entries.editor.of[attempt], output_coverage.unit[attempt], entries.sample[attempt]])
+    never = output_coverage.cut_off[selected[output_coverage.cut_off[:, 0]] & units[output_coverage.cut_off[:, 1]]]
     slots, slot = np.unique(np.concatenate([tried.astype(np.int64), never]), axis=0, return_inverse=True)
     slot = slot.ravel()[: attempt.size]
     output = np.full(len(slots), -1, np.int64)
@@ -210,12 +216,14 @@ def _scores(view: View, query: BoardQuery, variants: list[JudgeVariant]) -> Floa
         return np.asarray(np.where(number > 0, total / number, np.nan))
 
 
-def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+def _unasked(
+    output_coverage: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]
+) -> dict[str, NDArray[np.int64]]:
     """Return, per editor, units that it was not asked for but that another editor on the board has an output for."""
-    rows = [delivery.editors.index(name) for name in models]
-    contested = np.logical_or.reduce([delivery.share[row] > 0 for row in rows]) & units
+    rows = [output_coverage.editors.index(name) for name in models]
+    contested = np.logical_or.reduce([output_coverage.share[row] > 0 for row in rows]) & units
     return {
-        name: np.flatnonzero(np.isfinite(delivery.share[row]) & ~delivery.tried[row] & contested)
+        name: np.flatnonzero(np.isfinite(output_coverage.share[row]) & ~output_coverage.tried[row] & contested)
         for name, row in zip(models, rows, strict=True)
     }
 

@@ -35,11 +35,11 @@ class BattleTable:
         self,
         view: View,
         battles: BattleColumns,
-        delivery: OutputCoverage | None = None,
+        output_coverage: OutputCoverage | None = None,
         missing: MissingBattles | None = None,
     ) -> None:
         self._entries, self._battles = view.entries, battles
-        self._missing = missing if delivery is not None and missing is not None and missing.left.size else None
+        self._missing = missing if output_coverage is not None and missing is not None and missing.left.size else None
         self._more = self._missing.left.size if self._missing is not None else 0
         self.num_rows = len(battles) + self._more
         names = (*COLUMNS, *(("status_left",) if self._missing is not None else ()))

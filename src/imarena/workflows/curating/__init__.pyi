@@ -14,8 +14,8 @@ from .release import MissingChecks as MissingChecks
 from .release import ReleaseReport as ReleaseReport
 from .release import release_items as release_items
 from .repair import RepairChange as RepairChange
-from .repair import RepairDesk as RepairDesk
 from .repair import RepairEntry as RepairEntry
+from .repair import RepairSession as RepairSession
 from .requests import curation_settings as curation_settings
 from .requests import read_requests as read_requests
 from .rescoring import rescore as rescore
@@ -25,5 +25,5 @@ from .run import CurationSetup as CurationSetup
 from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
 from .sources import check_sources as check_sources
-from .sources import wire_mind as wire_mind
+from .sources import wire_curation_planner as wire_curation_planner
 from .sources import wire_sources as wire_sources

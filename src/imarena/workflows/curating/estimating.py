@@ -51,7 +51,7 @@ def estimate_curation(
         if any(items[work] >= settings.pool for work in earlier):
             complete += 1
         else:  # the first ones are the shortest, so that the rest stays an upper bound
-            sizes += asks[_answered(workspace, earlier, chosen.mind.name) :]
+            sizes += asks[_answered(workspace, earlier, chosen.planner.name) :]
     task = ChatTask(chosen.chat.endpoint.model, chosen.chat, _REPLY_TOKENS)
     return [estimate_sizes(task, sizes, [], complete, concurrency=1, at_most=True)]
 
@@ -87,12 +87,12 @@ def _works(workspace: Workspace, dataset: str, settings: CurationSettings) -> di
     return works
 
 
-def _answered(workspace: Workspace, works: Sequence[str], mind: str) -> int:
+def _answered(workspace: Workspace, works: Sequence[str], planner: str) -> int:
     """Return how many questions an earlier run with the same model asked and need not be asked again."""
     counts = [0]
     for work in works:
         records = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
         calls = [str(record.params["call"]) for record in records if "attempt" not in record.params]
-        if any(mind in call for call in calls):
+        if any(planner in call for call in calls):
             counts.append(sum(call.split(" ", 1)[0] in _ASKED for call in calls))
     return max(counts)

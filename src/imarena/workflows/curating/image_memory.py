@@ -12,7 +12,7 @@ from imarena.storage import Workspace
 KIND = "perception"
 
 
-class ImageMemory:
+class ImageAnalysisCache:
     """Analyses each image once per workspace. `stores`: keep the findings; not for a dry run, which writes nothing."""
 
     def __init__(self, workspace: Workspace, *, stores: bool = True) -> None:
@@ -60,7 +60,7 @@ class BenchmarkImages:
     """The images of a data set, for excluding near-duplicates. An instruction's own images do not count against it."""
 
     def __init__(
-        self, workspace: Workspace, dataset: str, memory: ImageMemory, settings: curation.CurationSettings
+        self, workspace: Workspace, dataset: str, memory: ImageAnalysisCache, settings: curation.CurationSettings
     ) -> None:
         self._index = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         self._memory = memory

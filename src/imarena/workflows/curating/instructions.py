@@ -12,7 +12,7 @@ from imarena.core.records import Item, JsonDict, Status
 from imarena.datasets import load_taxonomy
 from imarena.judges import Estimate
 from imarena.storage import Workspace
-from imarena.workflows.curating.image_memory import ImageMemory
+from imarena.workflows.curating.image_memory import ImageAnalysisCache
 from imarena.workflows.curating.variants import (
     AnsweredVariants,
     VariantsJob,
@@ -104,7 +104,7 @@ def plan_instructions(
     """Read the instructions of a table, or those of a data set with its images; plan the questions to a model."""
     cases = tuple(InstructionCase(request) for request in requests)
     if dataset:
-        memory = ImageMemory(workspace, stores=not dry_run)
+        memory = ImageAnalysisCache(workspace, stores=not dry_run)
         cases = tuple(_of_item(workspace, memory, item) for item in workspace.store.records(Item, dataset=dataset))
     if not cases:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
@@ -155,7 +155,7 @@ def write_variants(report: InstructionReport, path: Path) -> int:
     return rows
 
 
-def _of_item(workspace: Workspace, memory: ImageMemory, item: Item) -> InstructionCase:
+def _of_item(workspace: Workspace, memory: ImageAnalysisCache, item: Item) -> InstructionCase:
     request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
     perception = memory.look(workspace.load(item.sources[0]))[0] if item.sources else None
     text = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"

@@ -27,7 +27,7 @@ from imarena.workflows.curating.decisions import (
     ItemDecision,
     decide_items,
 )
-from imarena.workflows.curating.image_memory import BenchmarkImages, ImageMemory
+from imarena.workflows.curating.image_memory import BenchmarkImages, ImageAnalysisCache
 from imarena.workflows.curating.items import make_item
 from imarena.workflows.curating.requests import curation_settings
 from imarena.workflows.curating.run import TOOL
@@ -94,14 +94,14 @@ class RepairResult:
         }  # fmt: skip
 
 
-class RepairDesk:
+class RepairSession:
     """Repairs one data set."""
 
     def __init__(self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2) -> None:
         self._workspace = workspace
         self._dataset = dataset
         self._options = options
-        self._memory = ImageMemory(workspace)
+        self._memory = ImageAnalysisCache(workspace)
         self._decided = decide_items(workspace, dataset, verifiers)
 
     def entries(self) -> list[RepairEntry]:
@@ -119,7 +119,7 @@ class RepairDesk:
         self,
         key: str,
         change: RepairChange,
-        mind: curation.CurationMind,
+        planner: curation.CurationPlanner,
         opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
     ) -> RepairResult:
         """Resolve one item of the list. The new item goes to `DATASET-repaired`, and people have to check it."""
@@ -133,7 +133,7 @@ class RepairDesk:
             image, data, candidate_sha = self._changed_image(item, change)
             if change.instruction:
                 request = replace(request, instruction=" ".join(change.instruction.split()))
-            record = asyncio.run(self._assess(request, image, data, mind, settings, opened))
+            record = asyncio.run(self._assess(request, image, data, planner, settings, opened))
             new_key = _next_key(item.key, request.key, record.sha256)
             journal_facts: JsonDict = {
                 "new_item": new_key, "sha256": record.sha256, "score": record.score, "crop": change.crop or None,
@@ -232,16 +232,16 @@ class RepairDesk:
         request: curation.CurationRequest,
         image: FoundImage,
         data: bytes,
-        mind: curation.CurationMind,
+        planner: curation.CurationPlanner,
         settings: curation.CurationSettings,
         opened: Callable[[], AbstractAsyncContextManager[None]] | None,
     ) -> curation.CandidateRecord:
         brief = curation.read_brief(request)
         if opened is None:
-            record = await curation.assess_image(brief, image, data, self._kept_look, mind, settings)
+            record = await curation.assess_image(brief, image, data, self._kept_look, planner, settings)
         else:
             async with opened():
-                record = await curation.assess_image(brief, image, data, self._kept_look, mind, settings)
+                record = await curation.assess_image(brief, image, data, self._kept_look, planner, settings)
         return record
 
     def _kept_look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, StoreError, UserError
 from imarena.core.records import Evidence, ImageRef
-from imarena.curation import CurationMind, CurationRequest, CurationSettings
+from imarena.curation import CurationPlanner, CurationRequest, CurationSettings
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import REQUEST, STEPS
 from imarena.workflows.curating.run import CurationReport, CurationSetup, curate
@@ -49,12 +49,12 @@ def rescore(
     workspace: Workspace,
     stored: StoredCandidates,
     target: str,
-    mind: CurationMind,
+    planner: CurationPlanner,
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> CurationReport:
     """Score all stored candidates again, and write the new pools to the data set `target`."""
     source = _stored_source(workspace, stored.candidates)
-    return curate(workspace, stored.requests, CurationSetup(target, [source], mind, stored.settings, opened=opened))
+    return curate(workspace, stored.requests, CurationSetup(target, [source], planner, stored.settings, opened=opened))
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:

@@ -21,7 +21,7 @@ from imarena.core import (
 from imarena.core.records import Evidence, Item, JsonDict, Run
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import REQUEST, STEPS
-from imarena.workflows.curating.image_memory import BenchmarkImages, ImageMemory
+from imarena.workflows.curating.image_memory import BenchmarkImages, ImageAnalysisCache
 from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
@@ -36,7 +36,7 @@ class CurationSetup:
 
     dataset: str
     sources: Sequence[ImageSource]
-    mind: curation.CurationMind
+    planner: curation.CurationPlanner
     settings: curation.CurationSettings
     taxonomy: str = TAXONOMY
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
@@ -134,7 +134,7 @@ class _Tally:
 def curation_work(setup: CurationSetup, request: curation.CurationRequest) -> str:
     """Return the name for the steps of one instruction: a hash of everything that its result depends on."""
     work = {
-        "dataset": setup.dataset, "request": request.to_json(), "mind": setup.mind.name,
+        "dataset": setup.dataset, "request": request.to_json(), "mind": setup.planner.name,
         "settings": setup.settings.model_dump(), "sources": [source.identity for source in setup.sources],
     }  # fmt: skip
     return sha256_hex(canonical_json(work).encode())
@@ -155,7 +155,7 @@ def curate(
     requests, warnings = name_tasks(requests, setup.taxonomy)
     refuse_changed_items(workspace, setup.dataset, requests)
     tally = _Tally()
-    settings: JsonDict = {"dataset": setup.dataset, "requests": len(requests), "mind": setup.mind.name}
+    settings: JsonDict = {"dataset": setup.dataset, "requests": len(requests), "mind": setup.planner.name}
     attempt = sum(workspace.store.count(Run, command=COMMAND).values())
     with exclusive_run(workspace, COMMAND, setup.dataset), record_run(workspace, COMMAND, settings) as run:
         run.plan(len(requests))
@@ -178,7 +178,7 @@ async def _curate_all(
     attempt: int,
     progress: Progress | None,
 ) -> None:
-    memory = ImageMemory(workspace)
+    memory = ImageAnalysisCache(workspace)
     benchmark = BenchmarkImages(workspace, setup.dataset, memory, setup.settings)
     async with (setup.opened or _nothing)():
         for at, request in enumerate(requests):
@@ -189,7 +189,9 @@ async def _curate_all(
             }  # fmt: skip
             workspace.store.add([Evidence(image_sha256=work, tool=TOOL, kind=REQUEST, value=value)])
             journal = WorkJournal(workspace, work, attempt, kind=STEPS, tool=TOOL, tool_version="1")
-            tools = curation.CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
+            tools = curation.CurationTools(
+                setup.sources, setup.planner, memory.look, partial(benchmark.near, request.key)
+            )
             result = await curation.CurationLoop(curation.read_brief(request), tools, setup.settings, journal).run()
             items = [
                 make_item(workspace, setup.dataset, setup.taxonomy, request, work, record) for record in result.pool

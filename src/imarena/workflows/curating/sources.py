@@ -17,10 +17,17 @@ from imarena.core import (
     sha256_hex,
     suggestion,
 )
-from imarena.curation import ChatMind, CurationMind, LibraryContents, LocalLibrary, RuleMind, perception_version
+from imarena.curation import (
+    ChatCurationPlanner,
+    CurationPlanner,
+    LibraryContents,
+    LocalLibrary,
+    RuleCurationPlanner,
+    perception_version,
+)
 from imarena.storage import Workspace
 from imarena.vision import TextEmbedder, installed_text_embedder
-from imarena.workflows.curating.image_memory import ImageMemory
+from imarena.workflows.curating.image_memory import ImageAnalysisCache
 from imarena.workflows.wiring import EndpointArguments, JudgeChat, wire_chat
 
 WEB = ("google", "openverse", "wikimedia")
@@ -96,7 +103,7 @@ def open_library(
     index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(folder).encode())[:16]}-4.db"
     tools = perception_version()
     library = LocalLibrary(folder, index, licence=licence, name=folder.name, tools=tools, embedder=embedder)
-    contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
+    contents = library.build(ImageAnalysisCache(workspace).describe if describe else None, progress)
     if not contents.images:
         raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")
     return library, contents
@@ -113,7 +120,7 @@ def _web_source(name: str, table: JsonDict) -> ImageSource:
 class CurationChat:
     """A mind and, if it is a model, its chat."""
 
-    mind: CurationMind
+    planner: CurationPlanner
     chat: JudgeChat | None = None
 
     @property
@@ -122,10 +129,12 @@ class CurationChat:
         return None if self.chat is None else self.chat.opened
 
 
-def wire_mind(settings: Settings, arguments: EndpointArguments, max_cost_usd: float | None = None) -> CurationChat:
+def wire_curation_planner(
+    settings: Settings, arguments: EndpointArguments, max_cost_usd: float | None = None
+) -> CurationChat:
     """Return a mind for the model in the arguments; the rules if there is none."""
     if not (arguments.endpoint or arguments.base_url or arguments.model):
-        return CurationChat(RuleMind())
+        return CurationChat(RuleCurationPlanner())
     budget = Budget(max_cost_usd) if max_cost_usd is not None else None
     chat = wire_chat(settings, arguments, "curation", budget)
-    return CurationChat(ChatMind(chat, chat.endpoint.model), chat)
+    return CurationChat(ChatCurationPlanner(chat, chat.endpoint.model), chat)

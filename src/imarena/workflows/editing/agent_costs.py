@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from imarena import judges
-from imarena.core import Editor, Exhibit, ExtraQuestions, JudgeTraits, PricedClient, UserError
+from imarena.core import Editor, Exhibit, ExtraCalls, JudgeTraits, PricedClient, UserError
 from imarena.core.records import Item, Mode, Usage
 from imarena.workflows.views import instruction_of, references_of
 
@@ -35,18 +35,18 @@ class ExtraQuestionsCost:
 class _Party:
     """One endpoint, who asks it, and the maximum number of questions per output."""
 
-    aside: ExtraQuestions
+    extra: ExtraCalls
     times: int
 
     @property
     def client(self) -> PricedClient:
         """The client of the endpoint."""
-        return self.aside.client
+        return self.extra.client
 
     @property
     def who(self) -> str:
         """`judge` or `mind`."""
-        return self.aside.who
+        return self.extra.who
 
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
@@ -71,8 +71,8 @@ def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Party]:
     wraps = editor.traits.wraps
     if wraps is None:
         return
-    for aside in wraps.asides:
-        yield _Party(aside, aside.times * edits)
+    for extra in wraps.extra_calls:
+        yield _Party(extra, extra.times * edits)
     yield from _endpoints(wraps.editor, edits * wraps.edits)
 
 
@@ -90,7 +90,7 @@ def _verdict(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
     sources, references = output.item.sources, references_of(output.item, output.turn)
     image_of = {image.sha256.encode(): image for image in (*sources, *references)}
     image_of |= {_MADE: sources[0]} if sources else {}
-    traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
+    traits = party.extra.judge.traits if party.extra.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
         return judges.Size(_WORDS, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1
@@ -112,7 +112,7 @@ def _verdict(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
 
 def _thought(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the mean size of the mind's two questions about an output."""
-    questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
+    questions = party.extra.texts(instruction_of(output.item, output.turn, output.mode)) if party.extra.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
     tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
     return judges.Size(tokens, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1

@@ -68,7 +68,7 @@ def run_agent(
     async def edit() -> EditResult:
         async with agent.traits.opened():
             if agent.traits.resumable is not None:
-                return await agent.traits.resumable.go_on(request, StepJournal.fresh(workspace, agent))
+                return await agent.traits.resumable.resume(request, StepJournal.fresh(workspace, agent))
             return await agent.edit(request)
 
     result = asyncio.run(edit())

@@ -54,7 +54,7 @@ class AskEditor:
         started = time.perf_counter()
         resumable = editor.traits.resumable
         if order.journal is not None and resumable is not None:
-            result = await resumable.go_on(order.request, order.journal)
+            result = await resumable.resume(order.request, order.journal)
         else:
             result = await editor.edit(order.request)
         result = replace(result, cost_usd=_amount(result.cost_usd), latency_s=_amount(result.latency_s))

@@ -50,15 +50,9 @@ class BuildPlan:
 
 
 def plan_build(
-    workspace: Workspace,
-    folder: Path,
-    settings: BuildSettings,
-    wired: WiredDecomposer,
-    writer: JudgeChat | None = None,
-    *,
-    timed: bool = True,
+    workspace: Workspace, folder: Path, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None = None
 ) -> BuildPlan:
-    """Count the images by the work that they need. `timed`: time one decomposition if it is computed locally."""
+    """Count the images by the work that they need; time one decomposition if it is computed locally."""
     files = image_files(folder)[: settings.limit]
     counts: Counter[str] = Counter()
     images: dict[str, tuple[Path, ImageRef]] = {}
@@ -84,7 +78,7 @@ def plan_build(
         settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(present_keys),
         len(unwritten),
     )  # fmt: skip
-    if todo and timed and wired.client is None:
+    if todo and wired.client is None:
         plan = _timed(plan, todo[0][0], settings, wired)
     if wired.client is not None:
         task = ChatTask(wired.client.endpoint.model, wired.client)

@@ -124,7 +124,7 @@ class WorkspaceIntake:
                 output_ids[keys[row["item_id"]], row["editor"]] = row["id"]
         return output_ids
 
-    def bury(self, records: Iterable[Record]) -> None:
+    def apply_tombstones(self, records: Iterable[Record]) -> None:
         """Register images that records refer to but that a tombstone in the same import declares gone: the records
         stay, and so do their links.
         """
@@ -188,7 +188,7 @@ def import_records(
                 else:
                     records.append(entry)
             intake.flush()
-            intake.bury(records)
+            intake.apply_tombstones(records)
             _write(workspace, records, tally)
             done += len(batch)
             if progress:

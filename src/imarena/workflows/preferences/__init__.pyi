@@ -1,6 +1,4 @@
 from .campaign_template import write_campaign_template as write_campaign_template
-from .candidate_table import CandidateOptions as CandidateOptions
-from .candidate_table import choose_candidates as choose_candidates
 from .edit_regions import write_edit_regions as write_edit_regions
 from .measuring import RegionOptions as RegionOptions
 from .meta_evaluation import MetaEvaluation as MetaEvaluation
@@ -9,6 +7,3 @@ from .pair_making import PairOptions as PairOptions
 from .pair_making import PairReport as PairReport
 from .pair_making import export_pair_folder as export_pair_folder
 from .pair_making import write_pairs as write_pairs
-from .training_runs import ablation_from_files as ablation_from_files
-from .training_runs import merge_run as merge_run
-from .training_runs import train_from_files as train_from_files

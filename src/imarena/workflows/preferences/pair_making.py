@@ -193,14 +193,16 @@ def judged_pairs_of(
     return pairs, skipped + failures
 
 
-def _pairs(board: ShowableOutputs, verdicts: Sequence[_PairVerdict], by: str) -> tuple[list[JudgedPair], Counter[str]]:
+def _pairs(
+    showable: ShowableOutputs, verdicts: Sequence[_PairVerdict], by: str
+) -> tuple[list[JudgedPair], Counter[str]]:
     skipped: Counter[str] = Counter()
-    by_id = {output.output_id: output for outputs in board.slots.values() for output in outputs}
-    return list(_known_pairs(board, by_id, verdicts, skipped, by)), skipped
+    by_id = {output.output_id: output for outputs in showable.slots.values() for output in outputs}
+    return list(_known_pairs(showable, by_id, verdicts, skipped, by)), skipped
 
 
 def _known_pairs(
-    board: ShowableOutputs,
+    showable: ShowableOutputs,
     by_id: dict[str, Output],
     verdicts: Sequence[_PairVerdict],
     skipped: Counter[str],
@@ -211,8 +213,8 @@ def _known_pairs(
         if left is None or right is None or left.image is None or right.image is None:
             skipped["pixels_absent_or_not_chosen"] += 1
             continue
-        item = board.items[left.item_id]
-        source = shared_source(item, (left, right), board.parents)
+        item = showable.items[left.item_id]
+        source = shared_source(item, (left, right), showable.parents)
         if source is None:
             skipped[NO_SOURCE] += 1
             continue

@@ -1,6 +1,3 @@
-from .checksums import CHECKSUMS_FILE as CHECKSUMS_FILE
-from .checksums import ChecksumReport as ChecksumReport
-from .checksums import check_publication as check_publication
 from .publish import PublishReport as PublishReport
 from .publish import PublishSettings as PublishSettings
 from .publish import publish as publish

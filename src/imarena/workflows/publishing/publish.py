@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from imarena.core import Progress, UserError, require_licence, suggestion
+from imarena.core import Progress, UserError, new_folder, require_licence, suggestion
 from imarena.core.records import Item, Judgment, Output, Vote, now
-from imarena.datasets import ExtraColumn, KindWriter, write_manifest
+from imarena.datasets import ExtraColumn, KindWriter, check_publication, write_checksums, write_manifest
 from imarena.storage import Workspace
-from imarena.workflows.publishing.checksums import check_publication, write_checksums
 from imarena.workflows.publishing.data_card import CardChanges, CardFacts, write_card
-from imarena.workflows.publishing.new_folder import new_folder
 from imarena.workflows.publishing.record_redaction import GONE, NO_LICENCE, RecordRedaction
 from imarena.workflows.publishing.workspace_redaction import check_outside, redact_workspace
 from imarena.workflows.views import Entries, View, counting_votes, uncounted_judgments, uncounted_votes

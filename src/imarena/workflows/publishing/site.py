@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core import Progress, UserError, counted, require_licence
+from imarena.core import Progress, UserError, counted, new_folder, require_licence
 from imarena.core.notices import Notice
 from imarena.core.records import Campaign, Ranking
 from imarena.ranking import Options
@@ -16,7 +16,6 @@ from imarena.reports import GROUP_COLUMNS, ModelPage, Site, SiteBoard, WinCounts
 from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, BoardQuery, board_queries, describe_source, matrix_of, with_samples
-from imarena.workflows.publishing.new_folder import new_folder
 from imarena.workflows.publishing.record_redaction import NO_LICENCE, RecordRedaction
 from imarena.workflows.publishing.site_battles import SiteBattles
 from imarena.workflows.publishing.site_images import SiteImages

@@ -13,7 +13,7 @@ from imarena.reports import SiteExample, SiteImage, SiteInput, WinCounts
 from imarena.storage import Workspace, item_images
 from imarena.workflows.publishing.record_redaction import RecordRedaction
 from imarena.workflows.serving import ResultExample
-from imarena.workflows.views import BattleColumns, Entries, asked_edit
+from imarena.workflows.views import BattleColumns, Entries, edit_question
 
 _CREDITS = ("attribution", "author", "creator", "photographer", "title", "landing_url", "source_url", "url")
 """Imported columns that licences require to be named."""
@@ -84,7 +84,7 @@ class SiteImages:
         """Return the instruction and the input images of an output or a battle, as judges and raters see them."""
         item = self.items[item_id]
         sides = [self.chains.get(key, self.published[key]) for key in (left_id, right_id) if key is not None]
-        edit = asked_edit(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
+        edit = edit_question(item.item, sides[0], sides[1] if right_id is not None else None, self.chains)
         absent = [(None,) * number for number in item.withheld]
         references = _site_inputs("reference", [item.images[image.sha256] for image in edit.references] or absent[1])
         if edit.before is not None:

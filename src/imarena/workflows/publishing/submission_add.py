@@ -6,12 +6,21 @@ from pathlib import Path
 
 from imarena.core import InvalidImage, Progress, StoreError, UserError, counted, file_sha256, first_line, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Origin, Output, Status
+from imarena.datasets import (
+    PACK_LIMITS,
+    PackedFile,
+    PackLimits,
+    PackManifest,
+    SubmissionPack,
+    check_editor_name,
+    lookalike_key,
+    open_pack,
+    refuse_pack,
+)
 from imarena.images import describe_image
 from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.editing import ExpectedOutput
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.publishing.pack_manifest import PackedFile, PackManifest, check_editor_name, lookalike_key
-from imarena.workflows.publishing.pack_reader import LIMITS, PackLimits, SubmissionPack, open_pack, refuse_pack
 from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import all_expected, wrong_size_reason
 from imarena.workflows.wiring import record_run
@@ -45,7 +54,7 @@ def add_submission(
     *,
     name: str = "",
     dry_run: bool = False,
-    limits: PackLimits = LIMITS,
+    limits: PackLimits = PACK_LIMITS,
     progress: Progress | None = None,
 ) -> AddReport:
     """Check the whole pack, then store it. `name` replaces the editor's name from the pack."""

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex, validation_problem
 from imarena.core.records import Mode, now
+from imarena.datasets import PACK_MANIFEST, PackedFile, PackManifest, check_editor_name
 from imarena.images import SUFFIXES, read_image_file
-from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest, check_editor_name
 from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import SubmissionCheck, SubmittedFile
 
@@ -117,7 +117,7 @@ def _write(
     archive: zipfile.ZipFile, manifest: PackManifest, files: list[SubmittedFile], progress: Progress | None
 ) -> None:
     text = manifest.model_dump_json(indent=1).encode("utf-8")
-    archive.writestr(zipfile.ZipInfo(MANIFEST, _LONG_AGO), text, zipfile.ZIP_DEFLATED)
+    archive.writestr(zipfile.ZipInfo(PACK_MANIFEST, _LONG_AGO), text, zipfile.ZIP_DEFLATED)
     for number, (packed, submitted) in enumerate(zip(manifest.files, files, strict=True)):
         if progress and number % 50 == 0:
             progress("packed", number, len(files))

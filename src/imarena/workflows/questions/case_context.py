@@ -9,7 +9,7 @@ from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, images_of
 from imarena.workflows.questions.expected_objects import all_object_lists
 from imarena.workflows.questions.image_loading import ImageLoader
-from imarena.workflows.views import asked_edit
+from imarena.workflows.views import edit_question
 
 INSTRUCTION = "instruction"
 """Evidence parameter for evidence that holds for one instruction only, such as the boxes that an edit must stay in."""
@@ -49,7 +49,7 @@ def planned_edit(workspace: Workspace, judge: Judge, case: Case, load: ImageLoad
     hashes = {image.sha256 for image in case.chain}
     if case.left.image is not None:
         hashes.add(case.left.image.sha256)
-    kinds = list(judge.traits.measures)
+    kinds = list(judge.traits.produces_evidence)
     evidence = (
         workspace.store.records(Evidence, image_sha256=sorted(hashes), kind=kinds, status=Status.OK.value)
         if kinds
@@ -87,7 +87,7 @@ def _stored_evidence(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, 
 def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Evidence]]) -> tuple[Evidence, ...]:
     """Return the stored evidence about a case's images: the newest for each image, kind and tool."""
     hashes = dict.fromkeys(image.sha256 for image in images_of(case, parents))
-    instruction = asked_edit(case.item, case.left, case.right, parents).instruction
+    instruction = edit_question(case.item, case.left, case.right, parents).instruction
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}
     for sha256 in hashes:
         for evidence in stored.get(sha256, ()):

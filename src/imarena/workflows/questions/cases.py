@@ -8,7 +8,7 @@ from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.judges import OrderPolicy, orders_for
 from imarena.routing import OutputPair, TurnSlot
 from imarena.storage import Workspace
-from imarena.workflows.views import View, asked_edit, people_battles
+from imarena.workflows.views import View, edit_question, people_battles
 
 _LISTED, _SHOWN = 20, 5
 """Maximum number of names to list, and how many are shown of more."""
@@ -138,20 +138,20 @@ def _listed(kind: str, names: set[str]) -> str:
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
     """Return the sources, references and outputs that a judge sees."""
     outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    edit = asked_edit(case.item, case.left, case.right, parents)
+    edit = edit_question(case.item, case.left, case.right, parents)
     return [*edit.sources, *edit.references, *outputs]
 
 
-def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
+def pointwise_cases(showable: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
     """Yield every output once (or `repeats` times)."""
     for repeat in range(repeats):
-        for (item_id, _, _), outputs in board.slots.items():
+        for (item_id, _, _), outputs in showable.slots.items():
             for output in outputs:
-                yield Case(board.items[item_id], output, repeat=repeat)
+                yield Case(showable.items[item_id], output, repeat=repeat)
 
 
 def cases_of(
-    board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
+    showable: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
 ) -> Iterator[Case]:
     """Yield the questions of battles: one per order and repeat; the orders of a battle are adjacent."""
     for repeat in range(repeats):
@@ -159,7 +159,7 @@ def cases_of(
             key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
             orders: tuple[Order, ...] = orders_for(policy, key, seed)
             for order in orders:
-                yield Case(board.items[battle.slot[0]], battle.left, battle.right, order, repeat)
+                yield Case(showable.items[battle.slot[0]], battle.left, battle.right, order, repeat)
 
 
 def parse_orders(text: str) -> OrderPolicy:

@@ -21,7 +21,7 @@ def estimate(
     workspace: Workspace,
     wired: WiredJudge,
     planned: PlannedWork,
-    board: ShowableOutputs,
+    showable: ShowableOutputs,
     *,
     concurrency: int,
     at_most: bool = False,
@@ -37,8 +37,8 @@ def estimate(
         sizes = [judges.Size(0, 0, 0)] * len(planned.work)
         past: list[tuple[judges.Size | None, Usage]] = [(None, _usage(row)) for row in rows]
     else:
-        sizes = [size_of(wired, work.case, board.parents, work.held) for work in planned.work]
-        past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
+        sizes = [size_of(wired, work.case, showable.parents, work.held) for work in planned.work]
+        past = [(_past_size(wired, row, showable), _usage(row)) for row in rows]
     return judges.estimate_sizes(
         wired, sizes, past, planned.answered,
         concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
@@ -79,14 +79,14 @@ def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
 
-def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> judges.Size | None:
-    """Return the size of an earlier question; None if its outputs are not on the board."""
-    left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
-    item = board.items.get(row["item_id"])
+def _past_size(wired: WiredJudge, row: Any, showable: ShowableOutputs) -> judges.Size | None:
+    """Return the size of an earlier question; None if its outputs cannot be shown."""
+    left, right = showable.parents.get(row["left_id"]), showable.parents.get(row["right_id"] or "")
+    item = showable.items.get(row["item_id"])
     if left is None or item is None or (row["right_id"] and right is None):
         return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
-    return size_of(wired, case, board.parents)
+    return size_of(wired, case, showable.parents)
 
 
 RUNS, SAMPLE = 3, 1000

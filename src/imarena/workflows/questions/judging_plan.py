@@ -8,7 +8,7 @@ from imarena.core import Exhibit, Judge, ResumableJudge, UserError, content_id, 
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views import TURNS_WORK, QuestionKey, asked_edit, stored_answers
+from imarena.workflows.views import TURNS_WORK, QuestionKey, edit_question, stored_answers
 
 PAGE = 500
 
@@ -60,7 +60,7 @@ class PlannedWork:
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Return the identity of a question: the judge, the words, the pixels in their order, the repeat."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    edit = asked_edit(case.item, case.left, case.right, parents)
+    edit = edit_question(case.item, case.left, case.right, parents)
     return content_id(
         "work" if edit.first_turn is None else TURNS_WORK,
         "judge",
@@ -170,7 +170,7 @@ def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
     """Return the exhibit with a hash in place of each image: enough to count words and images."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    edit = asked_edit(case.item, case.left, case.right, parents)
+    edit = edit_question(case.item, case.left, case.right, parents)
 
     def mark(output: Output | None) -> bytes:
         return output.image.sha256.encode() if output is not None and output.image is not None else b""
@@ -189,7 +189,7 @@ def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
 def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Return why this judge cannot be shown this case (for example, no source image); empty if it can."""
     traits = judge.traits
-    if traits.needs_source and not asked_edit(case.item, case.left, case.right, parents).sources:
+    if traits.needs_source and not edit_question(case.item, case.left, case.right, parents).sources:
         return f"{judge.name} compares with a source image and there is none"
     if traits.evidence and not case.evidence:
         return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"

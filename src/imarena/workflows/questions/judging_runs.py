@@ -31,7 +31,7 @@ class JudgingJob:
     """One judge and all questions for it."""
 
     wired: WiredJudge
-    board: ShowableOutputs
+    showable: ShowableOutputs
     cases: list[Case]
     estimate: Estimate
     question_settings: QuestionSettings
@@ -77,10 +77,10 @@ def plan_scores(
 ) -> list[JudgingJob]:
     """Plan to show every output to every judge."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
-    board = _board(workspace, datasets, editors, tasks, limit)
-    cases = list(pointwise_cases(board, repeats=repeats))
+    showable = _showable(workspace, datasets, editors, tasks, limit)
+    cases = list(pointwise_cases(showable, repeats=repeats))
     return [
-        _job(workspace, judge, run_options, board, cases, "judge", Sampler(), "both", repeats)
+        _job(workspace, judge, run_options, showable, cases, "judge", Sampler(), "both", repeats)
         for judge, run_options in wired
     ]
 
@@ -102,13 +102,13 @@ def plan_battles(
     """Plan to show the sampler's battles to every judge, in the orders of the policy."""
     sampler = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    board = _board(workspace, datasets, editors, tasks, limit, voted=sampler.kind in ("full", "voted"))
-    battles = sampled_pairs(board, sampler)
+    showable = _showable(workspace, datasets, editors, tasks, limit, voted=sampler.kind in ("full", "voted"))
+    battles = sampled_pairs(showable, sampler)
     if not battles:
-        _refuse(board, sampler)
-    cases = list(cases_of(board, battles, orders, repeats=repeats, seed=sampler.seed))
+        _refuse(showable, sampler)
+    cases = list(cases_of(showable, battles, orders, repeats=repeats, seed=sampler.seed))
     return [
-        _job(workspace, judge, run_options, board, cases, "battle", sampler, orders, repeats)
+        _job(workspace, judge, run_options, showable, cases, "battle", sampler, orders, repeats)
         for judge, run_options in wired
     ]
 
@@ -132,23 +132,23 @@ def _wire(
     ]
 
 
-def _refuse(board: ShowableOutputs, sampler: Sampler) -> None:
+def _refuse(showable: ShowableOutputs, sampler: Sampler) -> None:
     """Raise with the reason why there are no battles, unless it is just that no two editors share an item."""
     if sampler.kind == "voted":
         raise UserError(
             "No pair that people voted on can be shown: "
-            + ("their pixels are absent." if board.voted else "no votes."),
+            + ("their pixels are absent." if showable.voted else "no votes."),
             hint="`imarena import` brings votes on pairs with their images; `--sampler full` needs no votes.",
         )
-    if len(board.editors) < 2:
+    if len(showable.editors) < 2:
         raise UserError(
-            f"A battle needs two editors or a pair that people voted on; {counted(len(board.editors), 'editor')} "
+            f"A battle needs two editors or a pair that people voted on; {counted(len(showable.editors), 'editor')} "
             "can be shown.",
             hint="Run `imarena edit` or import outputs of another editor.",
         )
 
 
-def _board(
+def _showable(
     workspace: Workspace,
     datasets: Sequence[str] | None,
     editors: Sequence[str] | None,
@@ -157,30 +157,36 @@ def _board(
     *,
     voted: bool = False,
 ) -> ShowableOutputs:
-    board = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, voted=voted)
-    if not board.slots:
-        why = f"{counted(board.hidden, 'output')} came without pixels" if board.hidden else "there are no ok outputs"
+    showable = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, voted=voted)
+    if not showable.slots:
+        why = (
+            f"{counted(showable.hidden, 'output')} came without pixels"
+            if showable.hidden
+            else "there are no ok outputs"
+        )
         raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")
-    return board
+    return showable
 
 
 def _job(
     workspace: Workspace,
     wired: WiredJudge,
     run_options: RunOptions,
-    board: ShowableOutputs,
+    showable: ShowableOutputs,
     cases: list[Case],
     command: str,
     sampler: Sampler,
     policy: OrderPolicy,
     repeats: int,
 ) -> JudgingJob:
-    cases = with_context(workspace, wired.judge, cases, board.parents)
-    planned = plan_cases(workspace, wired.judge, cases, board.parents)
+    cases = with_context(workspace, wired.judge, cases, showable.parents)
+    planned = plan_cases(workspace, wired.judge, cases, showable.parents)
     concurrency = run_options.concurrency or wired.concurrency
-    forecast = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=sampler.kind == "adaptive")
+    forecast = estimate(
+        workspace, wired, planned, showable, concurrency=concurrency, at_most=sampler.kind == "adaptive"
+    )
     question_settings = QuestionSettings(command, wired.dimension, "" if policy == "both" else policy, run_options)
-    return JudgingJob(wired, board, cases, forecast, question_settings, sampler, policy, repeats)
+    return JudgingJob(wired, showable, cases, forecast, question_settings, sampler, policy, repeats)
 
 
 def run_jobs(
@@ -219,7 +225,7 @@ def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch |
                     job.wired.judge,
                     job.cases,
                     question_settings=question_settings,
-                    parents=job.board.parents,
+                    parents=job.showable.parents,
                 )
             )
     return reports
@@ -227,7 +233,7 @@ def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch |
 
 def _adaptive(workspace: Workspace, job: JudgingJob, question_settings: QuestionSettings) -> JudgeReport:
     """Run battles in rounds until every interval is narrow enough or no battles are left."""
-    by_pair = battles_by_pair(job.board, job.sampler)
+    by_pair = battles_by_pair(job.showable, job.sampler)
     fought: Counter[tuple[str, str]] = Counter()
     rounds: list[AdaptiveRound] = []
     reports: list[JudgeReport] = []
@@ -237,11 +243,11 @@ def _adaptive(workspace: Workspace, job: JudgingJob, question_settings: Question
         rounds.append(AdaptiveRound(fought.total(), at.widest if fought else None, at.open, at.of))
         if not at.open or not at.battles:
             break
-        fresh = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
-        cases = with_context(workspace, job.wired.judge, fresh, job.board.parents)
+        fresh = cases_of(job.showable, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
+        cases = with_context(workspace, job.wired.judge, fresh, job.showable.parents)
         reports.append(
             judge_cases(
-                workspace, job.wired.judge, cases, question_settings=question_settings, parents=job.board.parents
+                workspace, job.wired.judge, cases, question_settings=question_settings, parents=job.showable.parents
             )
         )
         if reports[-1].stopped:

@@ -51,7 +51,7 @@ class AskJudge:
         started = time.monotonic()
         resumable = self.judge.traits.resumable
         if question.held is not None and resumable is not None:
-            verdict = checked_verdict(await resumable.go_on(exhibit, question.held), lists=self.lists)
+            verdict = checked_verdict(await resumable.resume(exhibit, question.held), lists=self.lists)
         else:
             verdict = checked_verdict(await self.judge.judge(exhibit), lists=self.lists)
         took = {"elapsed_s": round(time.monotonic() - started, 4)}

@@ -51,6 +51,9 @@ from .rater_work import rater_work as rater_work
 from .rater_work import rater_work_page as rater_work_page
 from .record_cache import RecordCache as RecordCache
 from .rehearsal import rehearse_campaign as rehearse_campaign
+from .undo import skip_task as skip_task
+from .undo import undo_vote as undo_vote
+from .undo import unskip_task as unskip_task
 from .vote_checks import seconds_to_wait as seconds_to_wait
 from .vote_rows import RATING_COLUMNS as RATING_COLUMNS
 from .vote_rows import VOTE_COLUMNS as VOTE_COLUMNS

@@ -11,7 +11,7 @@ from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, V
 from imarena.routing import CampaignPlan, plan_of
 from imarena.storage import PreparedStatement, Workspace, from_row
 from imarena.storage.schema import assignments, votes
-from imarena.workflows.views import AskedEdit, asked_edit, references_of
+from imarena.workflows.views import EditQuestion, edit_question, references_of
 
 _MAX_CACHED = 20_000
 _PLAN_S = 2.0
@@ -150,20 +150,20 @@ class RecordCache:
 
     def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """The pictures that the outputs were made from."""
-        return self.asked(assignment).sources
+        return self.question_of(assignment).sources
 
     def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """Reference pictures."""
-        return self.asked(assignment).references
+        return self.question_of(assignment).references
 
-    def asked(self, assignment: Assignment) -> AskedEdit:
+    def question_of(self, assignment: Assignment) -> EditQuestion:
         """The edit that a rater is asked about; if no output is shown, it comes from the item's turn."""
         item, turn = self.item(assignment.item_id), assignment.turn
         if assignment.left_id is None:
-            return AskedEdit(item.turns[turn].instruction, item.sources, references_of(item, turn), item.task)
-        return self.asked_of(assignment.item_id, assignment.left_id, assignment.right_id)
+            return EditQuestion(item.turns[turn].instruction, item.sources, references_of(item, turn), item.task)
+        return self.question_about(assignment.item_id, assignment.left_id, assignment.right_id)
 
-    def asked_of(self, item_id: str, left_id: str, right_id: str | None) -> AskedEdit:
+    def question_about(self, item_id: str, left_id: str, right_id: str | None) -> EditQuestion:
         """The edit that is shown with an output or a pair."""
         left, right = self.output(left_id), self.output(right_id) if right_id is not None else None
         parents: dict[str, Output] = {}
@@ -173,7 +173,7 @@ class RecordCache:
             if identity is not None and identity not in parents:
                 parents[identity] = self.output(identity)
                 waiting.append(parents[identity])
-        return asked_edit(self.item(item_id), left, right, parents)
+        return edit_question(self.item(item_id), left, right, parents)
 
 
 def _add(cache: dict[str, T], identity: str, record: T) -> T:

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from imarena.core import UserError, moment_text
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, Rater, Vote, now
-from imarena.routing import TEMPERS, RaterBehaviour, participation_outcome, plan_of, simulated_answer
+from imarena.routing import RATER_PROFILES, RaterBehaviour, participation_outcome, plan_of, simulated_answer
 from imarena.storage import Workspace, copy_workspace, membership, to_row, writing
 from imarena.storage.schema import votes
 from imarena.workflows.rating.campaigns import campaign_progress, get_campaign, offer_missing
@@ -93,7 +93,7 @@ def rehearse_campaign(
 def _join(copy: Workspace, campaign: Campaign, counts: Mapping[RaterBehaviour, int]) -> dict[str, RaterBehaviour]:
     """Add simulated raters who have joined the campaign and given consent."""
     raters: dict[str, RaterBehaviour] = {}
-    for behaviour in TEMPERS:
+    for behaviour in RATER_PROFILES:
         for number in range(1, counts.get(behaviour, 0) + 1):
             rater_id = f"rehearsal-{behaviour}-{number}"
             copy.store.add([Rater(rater_id=rater_id, name=f"{behaviour.replace('_', '-')} {number} (simulated)")])

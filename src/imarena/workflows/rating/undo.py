@@ -2,49 +2,19 @@
 
 import secrets
 from dataclasses import replace
-from typing import Protocol
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, select
 
-from imarena.core.records import Campaign, Event, EventKind, Vote
-from imarena.routing import DECIDING_ACCESS, WITHOUT_UNDO, Answer, RaterStanding
+from imarena.core.records import Event, EventKind, Vote
+from imarena.routing import DECIDING_ACCESS, WITHOUT_UNDO, Answer
 from imarena.storage import from_row, leases, writing
 from imarena.storage.schema import events
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
-from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.rating.vote_checks import answer_of_vote
+from imarena.workflows.rating.vote_checks import answer_of_vote, may_undo
+from imarena.workflows.rating.voting import Voting
 
 
-class VotingDesk(Protocol):
-    """The part of `voting.Voting`, which calls these functions, that they need."""
-
-    engine: Engine
-    records: RecordCache
-
-    def campaign(self, campaign_id: str) -> Campaign:
-        """A campaign, open or closed as it is now."""
-
-    def participation(
-        self, connection: Connection, campaign_id: str, rater_id: str
-    ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
-        """A campaign, a rater's standing in it, and the tasks they hold."""
-
-    def moments(self, campaign_id: str) -> tuple[str, str]:
-        """The current time, and the time at which the lease of a task taken now expires."""
-
-    def lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
-        """The lease behind an address, for its rater."""
-
-    def for_anybody(self, connection: Connection, lease: leases.Lease) -> bool:
-        """Whether others may get this task."""
-
-    def note(
-        self, connection: Connection, identity: str, assignment_id: str, kind: EventKind, rater_id: str, why: str = ""
-    ) -> None:
-        """Append an event about a task."""
-
-
-def undo_vote(voting: VotingDesk, campaign_id: str, rater_id: str) -> HeldTask:
+def undo_vote(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask:
     """Undo the last vote: append a retraction, and return the task to the rater."""
     voting.campaign(campaign_id)
     _, until = voting.moments(campaign_id)
@@ -66,19 +36,13 @@ def undo_vote(voting: VotingDesk, campaign_id: str, rater_id: str) -> HeldTask:
     return HeldTask(assignment, lease.address, until, where, previous, lease.handed_at, again)
 
 
-def may_undo(connection: Connection, campaign_id: str, rater_id: str) -> bool:
-    """Whether there is an answer that could be undone. The rater's stage decides whether it may be undone now."""
-    lease = leases.last_done(connection, campaign_id, rater_id)
-    return lease is not None and lease.address is not None and lease.purpose not in DECIDING_ACCESS
-
-
-def _need_open(voting: VotingDesk, connection: Connection, campaign_id: str, rater_id: str) -> None:
+def _need_open(voting: Voting, connection: Connection, campaign_id: str, rater_id: str) -> None:
     stage = voting.participation(connection, campaign_id, rater_id)[1].stage
     if stage in WITHOUT_UNDO:
         raise Refusal(stage, "Votes cannot be taken back any more, or not just now.")
 
 
-def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
+def _retract(voting: Voting, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
     """Retract the lease's vote. A check has no retraction: a person's newest check of an item counts."""
     if lease.vote_id is None:
         return None, None
@@ -89,7 +53,7 @@ def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) ->
     return answer_of_vote(vote), retraction.vote_id
 
 
-def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> None:
+def skip_task(voting: Voting, address: str, rater_id: str, reason: str) -> None:
     """Leave a task to others. It is not offered to this rater again, unless they undo the skip."""
     with writing(voting.engine) as connection:
         lease = voting.lease(connection, address, rater_id)
@@ -106,7 +70,7 @@ def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> N
         )
 
 
-def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
+def unskip_task(voting: Voting, address: str, rater_id: str) -> HeldTask:
     """Undo a skip: the rater holds the task again under a new address, unless somebody else has taken it."""
     with writing(voting.engine, durable=True) as connection:
         lease = voting.lease(connection, address, rater_id)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from imarena.core.records import Assignment, Verification, Vote
-from imarena.routing import Answer
+from imarena.routing import DECIDING_ACCESS, Answer
 from imarena.storage import from_row, leases
 from imarena.storage.schema import verifications
 from imarena.workflows.rating.held_tasks import Refusal
@@ -119,3 +119,9 @@ def answer_of_vote(vote: Vote) -> Answer:
         comment=vote.comment,
         time_spent_s=vote.time_spent_s,
     )
+
+
+def may_undo(connection: Connection, campaign_id: str, rater_id: str) -> bool:
+    """Whether there is an answer that could be undone. The rater's stage decides whether it may be undone now."""
+    lease = leases.last_done(connection, campaign_id, rater_id)
+    return lease is not None and lease.address is not None and lease.purpose not in DECIDING_ACCESS

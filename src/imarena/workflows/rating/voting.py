@@ -31,14 +31,13 @@ from imarena.routing import (
     standing_of_lead,
 )
 from imarena.storage import Workspace, WriteQueue, access, leases, membership, reading, writing
-from imarena.workflows.rating import undo
 from imarena.workflows.rating.adjudication import offer_adjudication, take_for_lead
 from imarena.workflows.rating.forecast import WorkForecast, forecast_work, tasks_may_return
 from imarena.workflows.rating.held_tasks import AcceptedVote, HeldTask, Refusal
 from imarena.workflows.rating.offers import personal_task, standing, week_ago
 from imarena.workflows.rating.picture_log import FLUSH_S, PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal, view_of_task, view_refusal
+from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal, may_undo, view_of_task, view_refusal
 
 _TRIES = 5
 MARKS_S = 2.0
@@ -108,7 +107,7 @@ class Voting:
             if where.stage == "open" and not work.waiting:
                 shared = not access.has_personal_invitation(connection, rater_id)
                 where = self._without_task(connection, campaign_id, rater_id, where, shared=shared)
-            can_undo = where.stage not in WITHOUT_UNDO and undo.may_undo(connection, campaign_id, rater_id)
+            can_undo = where.stage not in WITHOUT_UNDO and may_undo(connection, campaign_id, rater_id)
             return where, replace(work, can_undo=can_undo)
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
@@ -299,7 +298,7 @@ class Voting:
         self, connection: Connection, lease: leases.Lease, record: Vote | Verification, view: TaskView, voted: str
     ) -> None:
         if isinstance(record, Vote):
-            first_turn = self.records.asked(self.records.assignment(lease.assignment_id, connection)).first_turn
+            first_turn = self.records.question_of(self.records.assignment(lease.assignment_id, connection)).first_turn
             record = record.model_copy(update={**view.vote_fields(), "first_turn": first_turn})
         leases.insert_new(connection, record)
         self.note(connection, voted, lease.assignment_id, EventKind.VOTED, record.rater_id)
@@ -336,18 +335,6 @@ class Voting:
         """Whether others may get this task; False if it was made for one rater."""
         shared = (*leases.SHARED, *leases.ADJUDICATING)
         return lease.purpose in shared and self.records.assignment(lease.assignment_id, connection).rater_id is None
-
-    def skip(self, address: str, rater_id: str, reason: str) -> None:
-        """Leave a task to others. It is not offered to this rater again, unless they undo the skip."""
-        undo.skip_task(self, address, rater_id, reason)
-
-    def unskip(self, address: str, rater_id: str) -> HeldTask:
-        """Undo a skip: the rater holds the task again, unless somebody else has taken it."""
-        return undo.unskip_task(self, address, rater_id)
-
-    def undo(self, campaign_id: str, rater_id: str) -> HeldTask:
-        """Undo the last vote: append a retraction, and return the task to the rater."""
-        return undo.undo_vote(self, campaign_id, rater_id)
 
     # ------------------------------------------------------------------ inside
 

@@ -17,8 +17,8 @@ from .judge_behaviour import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
 from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import BoardOrReason as BoardOrReason
+from .leaderboards import BoardSnapshot as BoardSnapshot
 from .leaderboards import Leaderboards as Leaderboards
-from .leaderboards import PastBoard as PastBoard
 from .model_results import ModelResults as ModelResults
 from .model_results import ResultExample as ResultExample
 from .model_results import model_results as model_results

@@ -174,7 +174,7 @@ def _pairs_on(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.b
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
         return KeptRows(len(index), lambda part: outputs[index.left[part]])
-    return pairs.and_where(lambda numbers: outputs[index.left[numbers]])
+    return pairs.filter(lambda numbers: outputs[index.left[numbers]])
 
 
 def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> KeptRows | range:

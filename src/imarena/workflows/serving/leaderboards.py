@@ -107,7 +107,7 @@ class BoardOrReason:
 
 
 @dataclass(frozen=True)
-class PastBoard:
+class BoardSnapshot:
     """A board as it was at a given time."""
 
     moment: str
@@ -185,7 +185,7 @@ class Leaderboards:
 
         return snapshot.get_or_compute(("board", filters, method), make)
 
-    def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
+    def history(self, filters: BattleFilters, method: str, points: int) -> list[BoardSnapshot]:
         """The board as it was at up to `points` times, with equally many battles added from one to the next."""
         snapshot = self.snapshot()
         key = ("history", filters, method, points)
@@ -280,7 +280,7 @@ def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: User
     )
 
 
-def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> list[PastBoard]:
+def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> list[BoardSnapshot]:
     try:
         battles = snapshot.boards.gather(query).battles
     except UserError:  # no such judge
@@ -300,7 +300,7 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
             ranking = rank_table(boards.BattleTable(snapshot.view, part), options)
         except UserError:
             continue  # too few battles yet for a board
-        history.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
+        history.append(BoardSnapshot(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
     return history
 
 

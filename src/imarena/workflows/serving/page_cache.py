@@ -23,7 +23,7 @@ _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first",
 
 
 def _position(cached: CachedColumns) -> views.ReadPosition:
-    return views.ReadPosition(int(cached.about["judgments"]), int(cached.about["recent"]))
+    return views.ReadPosition(int(cached.metadata["judgments"]), int(cached.metadata["recent"]))
 
 
 def _write(view: views.View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -43,7 +43,7 @@ def read_index_cached(view: views.View) -> BattleIndex | None:
     cached = views.read_cached(view, _INDEX)
     if cached is None:
         return None
-    about, arrays = cached.about, cached.arrays
+    about, arrays = cached.metadata, cached.arrays
     columns: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
     columns |= {name: views.Names(arrays[name], tuple(about[name])) for name in _NAMED}
     return BattleIndex(
@@ -89,12 +89,12 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
     if cached is None:
         return None
     judges = []
-    for number, (counted, variants, swapping) in enumerate(cached.about["judges"]):
+    for number, (counted, variants, swapping) in enumerate(cached.metadata["judges"]):
         decided = DecidedPairs(*(cached.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
         judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(variants), swapping))
-    kinds = tuple(views.Unanswered(*values) for values in cached.about["failed"])
+    kinds = tuple(views.Unanswered(*values) for values in cached.metadata["failed"])
     unanswered = FailedQuestions(cached.arrays["failed-work"], cached.arrays["failed-kind"], kinds)
-    return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _position(cached))
+    return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.metadata["outputs"]], _position(cached))
 
 
 def write_behaviour_cached(view: views.View, behaviour: Behaviour) -> None:

@@ -118,7 +118,7 @@ class ViewWarmer:
         for variant in view.variants.counting():
             yield lambda variant=variant: view.judgments([variant])  # type: ignore[misc]
         yield lambda: index_of(snapshot)
-        yield lambda: snapshot.boards.delivery
+        yield lambda: snapshot.boards.output_coverage
         yield lambda: health_without_costs(snapshot, released=False)
         yield lambda: health_without_costs(snapshot, released=True)
         yield lambda: hash_ids(leaderboards, snapshot, self._idle)

@@ -53,13 +53,13 @@ class Traffic:
         self._busy_s = 0.0
         self._since = 0.0
 
-    def come(self) -> None:
+    def request_started(self) -> None:
         """Count a new request."""
         if self.waiting == 0:
             self._since = time.monotonic()
         self.waiting += 1
 
-    def go(self) -> None:
+    def request_finished(self) -> None:
         """Count a request whose answer began."""
         self.waiting -= 1
         if self.waiting == 0:

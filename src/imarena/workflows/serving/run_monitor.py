@@ -140,8 +140,8 @@ class Costs:
 
     def _read_cached(self, view: View) -> None:
         cached = read_cached(view, _COSTS)
-        if cached is not None and "latest" in cached.about:
-            about = cached.about
+        if cached is not None and "latest" in cached.metadata:
+            about = cached.metadata
             self._settled = _Sums(int(about["rows"]), 0, _sum_costs(about["costs"]))
             self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _sum_costs(about["latest"]))
             self._cached_until_seq = self._latest.judgments

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 from imarena.core import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.serving.request_deadline import with_deadline
 from imarena.workflows.serving.server_address import remove_server_address, write_server_address
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ from imarena.workflows.rating import RecordCache
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
-"""Import path of the application; the web package depends on this one, so it is named, not imported."""
+HTTP_PROTOCOL = "imarena.web.request_deadline:DeadlineProtocol"
+"""Import paths: the web package depends on this one, so both are named, not imported."""
 _SETTINGS = "IMARENA_SERVE"
 _PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY = "IMARENA_SECRET_KEY"
@@ -173,11 +173,10 @@ def url_prefix(text: str) -> str:
 def uvicorn_config(settings: ServeSettings, app: Any = APP) -> "uvicorn.Config":
     """The configuration of uvicorn. Proxy headers are read only if trusted proxies are named."""
     from uvicorn import Config
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     return Config(
         app,
-        http=with_deadline(AutoHTTPProtocol),
+        http=HTTP_PROTOCOL,
         factory=isinstance(app, str),
         host=settings.host,
         port=settings.port,

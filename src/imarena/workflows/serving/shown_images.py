@@ -85,7 +85,7 @@ def _require_image(image: ImageRef | None) -> ImageRef:
 
 def instruction_of_task(records: RecordCache, assignment: Assignment) -> str:
     """The instruction given to the editor; if no output is shown, the instruction of the turn."""
-    return records.asked(assignment).instruction
+    return records.question_of(assignment).instruction
 
 
 def objects_of_task(workspace: Workspace, records: RecordCache, assignment: Assignment) -> list[str]:

@@ -278,7 +278,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
-    for (item_id, _, _), slot_outputs in job.board.slots.items():
+    for (item_id, _, _), slot_outputs in job.showable.slots.items():
         for output in slot_outputs:
             outputs[item_id][output.editor or ""] = output
     view = View(workspace)
@@ -296,7 +296,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
     gaps = _gaps(workspace, sides, job, outputs)
     results = [
         ItemResult(
-            job.board.items[item_id], outputs[item_id][sides.old_name], outputs[item_id][sides.new_name],
+            job.showable.items[item_id], outputs[item_id][sides.old_name], outputs[item_id][sides.new_name],
             sum(values) / len(values), gaps.get(item_id),
         )
         for item_id, values in points.items()
@@ -334,9 +334,9 @@ def _gaps(
 
 
 def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> dict[str, FolderCoverage]:
-    total = len(job.board.items)
+    total = len(job.showable.items)
     coverage: dict[str, FolderCoverage] = {}
-    keys = {item.item_id: item.key for item in job.board.items.values()}
+    keys = {item.item_id: item.key for item in job.showable.items.values()}
     for name in (sides.old_name, sides.new_name):
         have = {output.item_id for output in workspace.store.records(Output, editor=name, status=Status.OK.value)}
         missing = sorted(key for item_id, key in keys.items() if item_id not in have)

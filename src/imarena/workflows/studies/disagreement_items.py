@@ -28,12 +28,12 @@ from imarena.workflows.studies.alignment import AlignedColumns
 from imarena.workflows.studies.columns import VerdictText, units, verdict_texts
 from imarena.workflows.studies.comparison_page import preview_file
 from imarena.workflows.views import (
-    AskedEdit,
     ChosenJudge,
+    EditQuestion,
     View,
-    asked_edit,
     chain_of,
     chosen_judges,
+    edit_question,
     fetch_columns,
 )
 
@@ -193,7 +193,7 @@ class _Reader:
             raise ValueError(f"the item {outputs[0].item_id} is not in the store")
         editors = tuple(self._editor(position) for position in positions)
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
-        edit = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
+        edit = edit_question(item, first, second, chain_of(self.view.workspace, *outputs))
         disagreement = reports.ShownDisagreement(
             row.kind, self.judge_of(row).name, row.about, item.dataset, item.key,
             edit.task or "", item.topic or "", edit.instruction, editors, row.size,
@@ -248,7 +248,7 @@ class _Reader:
 
 
 def _images(
-    edit: AskedEdit, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
+    edit: EditQuestion, outputs: Sequence[Output], disagreement: reports.ShownDisagreement
 ) -> Iterator[reports.ShownImage]:
     for image in edit.sources:
         yield reports.ShownImage("source", image)

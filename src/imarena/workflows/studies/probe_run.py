@@ -45,7 +45,7 @@ class ProbeJob:
     """One judge and all questions to ask it."""
 
     wired: WiredJudge
-    board: questions.ShowableOutputs
+    showable: questions.ShowableOutputs
     asks: list[ProbeQuestion]
     known: list[tuple[ProbeQuestion, str]]
     """Questions about unchanged outputs that `judge` or `battle` already asked, with the judgment; not asked again."""
@@ -68,13 +68,13 @@ def plan_probes(
     for name in judges:
         _check_can_be_asked(view, name)
     wired = [wire_judge(workspace.settings, name, arguments, budget) for name in judges]
-    board = questions.load_outputs(workspace)
+    showable = questions.load_outputs(workspace)
     if battles:
         for judge in wired:
             check_judge_shape(judge, "pairwise", "health --probe --battles")
     return [
         plan_probe(
-            workspace, judge, board, count, battles=battles or only_compares(judge, view),
+            workspace, judge, showable, count, battles=battles or only_compares(judge, view),
             concurrency=arguments.concurrency, executor=arguments.executor,
         )
         for judge in wired
@@ -94,7 +94,7 @@ def _check_can_be_asked(view: View, name: str) -> None:
 def plan_probe(
     workspace: Workspace,
     wired: WiredJudge,
-    board: questions.ShowableOutputs,
+    showable: questions.ShowableOutputs,
     count: int,
     *,
     battles: bool,
@@ -105,7 +105,7 @@ def plan_probe(
     judge = wired.judge
     run_options = questions.judge_run_options(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
-    cases = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
+    cases = list(islice(_cases(workspace, showable, judge, unfit, battles=battles), count))
     if not cases:
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
@@ -113,7 +113,7 @@ def plan_probe(
     past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)
     asks, done, before = [], [], 0
-    for ask in (question for case in cases for question in _questions(judge, case, board, battles=battles)):
+    for ask in (question for case in cases for question in _questions(judge, case, showable, battles=battles)):
         if ask.work in past.done:
             before += 1
         elif ask.text is None and ask.work in stored:
@@ -123,27 +123,29 @@ def plan_probe(
     work = questions.with_earlier_answers(workspace, judge, [ask.put for ask in asks])
     asks = [replace(ask, held=case_work.held) for ask, case_work in zip(asks, work, strict=True)]
     planned = questions.PlannedWork(work, done_before=before + len(done), unfit=unfit)
-    took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
-    return ProbeJob(wired, board, asks, done, took, before + len(done), run_options)
+    took = estimate(workspace, wired, planned, showable, concurrency=concurrency or wired.concurrency)
+    return ProbeJob(wired, showable, asks, done, took, before + len(done), run_options)
 
 
 def _cases(
-    workspace: Workspace, board: questions.ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
+    workspace: Workspace, showable: questions.ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
 ) -> Iterator[questions.Case]:
     """Outputs or pairs ordered by hash, so that two judges are probed on the same ones."""
     if battles:
-        pairs = (assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
-        cases = [questions.Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
+        pairs = (assign_sides(*pair) for shown_ in showable.slots.values() for pair in combinations(shown_, 2))
+        cases = [questions.Case(showable.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
     else:
         cases = [
-            questions.Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_
+            questions.Case(showable.items[output.item_id], output)
+            for shown_ in showable.slots.values()
+            for output in shown_
         ]
 
     def sort_key(case: questions.Case) -> str:
         return content_id("probe", case.left.output_id, *([case.right.output_id] if case.right else []))
 
-    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=sort_key):
-        reason = questions.unfit_reason(judge, case, board.parents)
+    for case in sorted(questions.with_context(workspace, judge, cases, showable.parents), key=sort_key):
+        reason = questions.unfit_reason(judge, case, showable.parents)
         if reason:
             unfit[reason] += 1
         else:
@@ -151,15 +153,15 @@ def _cases(
 
 
 def _questions(
-    judge: Judge, case: questions.Case, board: questions.ShowableOutputs, *, battles: bool
+    judge: Judge, case: questions.Case, showable: questions.ShowableOutputs, *, battles: bool
 ) -> Iterator[ProbeQuestion]:
     """The case unchanged, then with each text; a pair in both orders, with the text always on the same side."""
-    unit = content_id("unit", questions.work_id(judge, replace(case, order=None), board.parents))
+    unit = content_id("unit", questions.work_id(judge, replace(case, order=None), showable.parents))
     side = (Outcome.LEFT, Outcome.RIGHT)[int(unit[-1], 16) % 2] if battles else None
     for text in (None, *injections()):
         for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST) if battles else (None,):
             shown_as = replace(case, order=order)
-            work = questions.work_id(judge, shown_as, board.parents)
+            work = questions.work_id(judge, shown_as, showable.parents)
             if text is not None:
                 work = content_id("work", "probe", work, [text.id, text.text, side.value if side else None])
             yield ProbeQuestion(shown_as, unit, side, text, work)
@@ -192,7 +194,9 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
 
     def load(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
-        exhibit = questions.add_context(exhibit_of(images, case.item, case.left, case.right, job.board.parents), case)
+        exhibit = questions.add_context(
+            exhibit_of(images, case.item, case.left, case.right, job.showable.parents), case
+        )
         draw = partial(_draw, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 

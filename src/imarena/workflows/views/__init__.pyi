@@ -48,9 +48,9 @@ from .codes import encode_names as encode_names
 from .codes import group_starts as group_starts
 from .entries import ITEM_LABELS as ITEM_LABELS
 from .entries import Entries as Entries
-from .exhibits import AskedEdit as AskedEdit
-from .exhibits import asked_edit as asked_edit
+from .exhibits import EditQuestion as EditQuestion
 from .exhibits import chain_of as chain_of
+from .exhibits import edit_question as edit_question
 from .exhibits import exhibit_of as exhibit_of
 from .exhibits import instruction_of as instruction_of
 from .exhibits import numbered_instructions as numbered_instructions

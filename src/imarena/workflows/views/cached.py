@@ -112,21 +112,21 @@ def _sample_digest(view: CacheUser, until_seq: int) -> str:
 
 def read_cached(view: CacheUser, name: str) -> CachedColumns | None:
     """The columns of this name, if they match the view's workspace and are not newer than the view."""
-    about = view.cache.about(name)
-    if about is None or not _holds(view, about):
+    metadata = view.cache.metadata(name)
+    if metadata is None or not _holds(view, metadata):
         return None
     columns = view.cache.read(name)
-    return columns if columns is not None and _holds(view, columns.about) else None
+    return columns if columns is not None and _holds(view, columns.metadata) else None
 
 
-def _holds(view: CacheUser, about: Mapping[str, Any]) -> bool:
-    until_seq, outputs = about.get("judgments"), about.get("outputs")
-    if not isinstance(until_seq, int) or not isinstance(outputs, int) or not isinstance(about.get("recent"), int):
+def _holds(view: CacheUser, metadata: Mapping[str, Any]) -> bool:
+    until_seq, outputs = metadata.get("judgments"), metadata.get("outputs")
+    if not isinstance(until_seq, int) or not isinstance(outputs, int) or not isinstance(metadata.get("recent"), int):
         return False
     if until_seq > view.marks.judgments or outputs > view.entries.seq.size:
         return False
     expected = origin(view, until_seq, outputs)
-    return bool(expected.records) and all(about.get(name) == value for name, value in expected.to_json().items())
+    return bool(expected.records) and all(metadata.get(name) == value for name, value in expected.to_json().items())
 
 
 def write_cached(view: CacheUser, name: str, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -148,20 +148,20 @@ def worth_caching(view: CacheUser, name: str, rows: int) -> bool:
 
 def rows_cached(view: CacheUser, name: str) -> int:
     """Number of rows in a cached file that matches the view's workspace; 0 if there is none."""
-    about = view.cache.about(name)
-    return int(about.get("rows", 0)) if about is not None and _holds(view, about) else 0
+    metadata = view.cache.metadata(name)
+    return int(metadata.get("rows", 0)) if metadata is not None and _holds(view, metadata) else 0
 
 
 def read_judgments_cached(view: CacheUser, variant: JudgeVariant) -> tuple[JudgmentColumns, int, int] | None:
     """A variant's cached judgments, the number up to which they go, and how many numbers just before it were taken."""
     cached = read_cached(view, _name(variant))
-    if cached is None or cached.about.get("form") != variant.row():
+    if cached is None or cached.metadata.get("form") != variant.row():
         return None
     seq = cached.arrays["seq"]
     score = cached.arrays["score"] if not variant.pairwise else missing_scores(seq.size)
     stored: dict[str, Any] = {name: cached.arrays[name] for name in _STORED}
     columns = JudgmentColumns(variants=(variant,), variant=constant_variant(seq.size), score=score, **stored)
-    return columns, int(cached.about["judgments"]), int(cached.about["recent"])
+    return columns, int(cached.metadata["judgments"]), int(cached.metadata["recent"])
 
 
 def write_judgments_cached(view: CacheUser, variant: JudgeVariant, columns: JudgmentColumns) -> None:

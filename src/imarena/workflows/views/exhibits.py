@@ -17,7 +17,7 @@ _ReadImage = Callable[[ImageRef], bytes]
 
 
 @dataclass(frozen=True)
-class AskedEdit:
+class EditQuestion:
     """The edit that an output or a pair is judged by: the request, and the images before the edit."""
 
     instruction: str
@@ -32,7 +32,7 @@ class AskedEdit:
     """What the images before the edit are called: `source`, or the turn that made them."""
 
 
-def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> AskedEdit:
+def edit_question(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> EditQuestion:
     """The edit that one output or a pair is shown with, to judges and people alike.
 
     Outputs of a later turn that were made from different images are shown with what they have in common: the image
@@ -50,12 +50,12 @@ def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[
     sources = sources_of(item, at, parents)
     if first == turn:
         task, references = item.turns[turn].task or item.task, references_of(item, turn)
-        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before, input_name=name)
+        return EditQuestion(instruction_of(item, turn, left.mode), sources, references, task, before, input_name=name)
     turns = range(first, turn + 1)
     references = tuple({image.sha256: image for turn in turns for image in references_of(item, turn)}.values())
     tasks = {item.turns[turn].task or item.task for turn in turns}
     task = tasks.pop() if len(tasks) == 1 else item.task
-    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first, name)
+    return EditQuestion(numbered_instructions(item, first, turn), sources, references, task, before, first, name)
 
 
 def numbered_instructions(item: Item, first: int, last: int) -> str:
@@ -112,7 +112,7 @@ def exhibit_of(load: _ReadImage, item: Item, left: Output, right: Output | None,
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
-    edit = asked_edit(item, left, right, parents)
+    edit = edit_question(item, left, right, parents)
     return Exhibit(
         instruction=edit.instruction,
         left=load(left.image),

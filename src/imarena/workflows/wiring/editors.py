@@ -161,7 +161,7 @@ class EditorWiring:
             if extra := sorted(set(table) - _BEST_OPTIONS):
                 raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
             return BestOf(name, editor, wired.judge, max(1, int(best[1])), wired.client)
-        mind, mind_client = self._mind(
+        planner, planner_client = self._planner(
             str(agent_options.pop("mind", "builtin")), str(agent_options.pop("endpoint", ""))
         )
         try:
@@ -170,24 +170,24 @@ class EditorWiring:
             names = ", ".join(sorted(_AGENT_OPTIONS))
             problem = validation_problem(error)
             raise UserError(f"The agent '{name}': {problem.text}.", hint=f"Known: {names}.") from error
-        return Agent(name, editor, wired.judge, mind, settings, wired.client, mind_client)
+        return Agent(name, editor, wired.judge, planner, settings, wired.client, planner_client)
 
     def _judge(self, name: str) -> WiredJudge:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
         check_judge_shape(wired, "pointwise", "judge")
         return wired
 
-    def _mind(self, name: str, endpoint: str) -> tuple[Planner, JudgeChat | None]:
+    def _planner(self, name: str, endpoint: str) -> tuple[Planner, JudgeChat | None]:
         """Return `builtin`, or the chat at a named endpoint whose model understands and plans."""
-        mind = endpoint or name
-        if mind in ("", "builtin"):
+        planner = endpoint or name
+        if planner in ("", "builtin"):
             return RulePlanner(), None
-        if mind not in self._settings.endpoints:
-            hint = suggestion(mind, ["builtin", *self._settings.endpoints])
-            raise UnknownName(f"There is no endpoint called '{mind}' for the agent's mind.", hint=hint)
+        if planner not in self._settings.endpoints:
+            hint = suggestion(planner, ["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{planner}' for the agent's mind.", hint=hint)
         from imarena.clients import read_endpoint
 
-        target = read_endpoint({"name": mind, **self._settings.endpoints[mind]}, f"[endpoints.{mind}]")
+        target = read_endpoint({"name": planner, **self._settings.endpoints[planner]}, f"[endpoints.{planner}]")
         client = JudgeChat(target, self.ports.budget)
         return ChatPlanner(client, target.model), client
 

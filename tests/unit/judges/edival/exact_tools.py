@@ -17,7 +17,7 @@ from imarena.judges.edival.tools import (
     Thresholds,
     Toolbox,
     YesNoQuestion,
-    find_meter,
+    find_metric,
 )
 from imarena.studio import Scene, Thing, render_scene
 from imarena.studio.backdrops import backdrop_of
@@ -148,5 +148,5 @@ class ExactReader:
 def exact_toolbox(book: SceneBook, kinds: tuple[str, ...]) -> Toolbox:
     """Exact detection, answers and texts; the rest as offline."""
     return Toolbox(
-        ExactFinder(book), ExactAnswers(book, kinds), ExactReader(book), PerceptualComparer(), find_meter("brisque")
+        ExactFinder(book), ExactAnswers(book, kinds), ExactReader(book), PerceptualComparer(), find_metric("brisque")
     )

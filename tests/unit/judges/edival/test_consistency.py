@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from imarena.core import ObjectPlan, ObjectTurn, SceneObject
 from imarena.judges.edival.consistency import ContentConsistency, content_consistency
-from imarena.judges.edival.following import Kit
-from imarena.judges.edival.ledger import Ledger, encoded_image
+from imarena.judges.edival.following import EvaluationContext
+from imarena.judges.edival.measurement_cache import MeasurementCache, encoded_image
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.studio import Scene, Thing, render_scene
 from imarena.studio.render import encode_pixels
@@ -48,8 +48,8 @@ def compared(pixels: Pixels, made: ObjectPlan | None = None) -> ContentConsisten
     base = encoded_image(book.draw(SCENE))
     now = encoded_image(encode_pixels(pixels))
     book.scenes |= {_key(pixels): (SCENE.with_things(()), render_scene(SCENE.with_things(())))}
-    kit = Kit(exact_toolbox(book, ("mug", "vase")), Ledger(), EdiValSettings(), base)
-    return content_consistency(kit, made or plan(), 0, base, now)
+    context = EvaluationContext(exact_toolbox(book, ("mug", "vase")), MeasurementCache(), EdiValSettings(), base)
+    return content_consistency(context, made or plan(), 0, base, now)
 
 
 def _key(pixels: Pixels) -> bytes:

@@ -9,9 +9,9 @@ import pytest
 
 from imarena.core import Detection, ObjectPlan, ObjectTurn, Pixels, SceneObject
 from imarena.core.records import JsonDict
-from imarena.judges.edival.following import Kit, count_objects
+from imarena.judges.edival.following import EvaluationContext, count_objects
 from imarena.judges.edival.judge import make
-from imarena.judges.edival.ledger import Ledger, encoded_image
+from imarena.judges.edival.measurement_cache import MeasurementCache, encoded_image
 from imarena.judges.edival.same_look import LIKE, PERHAPS_LIKE, find_same_look
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.judges.edival.tools import Thresholds, Toolbox
@@ -62,14 +62,14 @@ def counted(after: Pixels, found: Sequence[Detection], *, misses: bool = True) -
     first = scene((1, PLACES[0]))
     offline = make({"detector": "efficientdet", "features": "st-lpips", "quality": "brisque"}, None).tools
     finder = Blinking(found, missed_source_fails=not misses)
-    tools = Toolbox(finder, offline.answerer, offline.reader, offline.comparer, offline.meter)
+    tools = Toolbox(finder, offline.answerer, offline.reader, offline.comparer, offline.metric)
     base = encoded_image(encode_pixels(first))
-    kit = Kit(tools, Ledger(), EdiValSettings(), base)
+    context = EvaluationContext(tools, MeasurementCache(), EdiValSettings(), base)
     x, y = PLACES[0]
     known = SceneObject(name="cup", object="cup", boxes=((float(x), float(y), float(x + HIGH), float(y + HIGH)),))
     turn = ObjectTurn(type="count_change", object="cup", count=3)
     plan = ObjectPlan(objects=(known,), turns=(turn,))
-    boxes, perhaps = count_objects(kit, plan, turn, base, encoded_image(encode_pixels(after)))
+    boxes, perhaps = count_objects(context, plan, turn, base, encoded_image(encode_pixels(after)))
     return len(boxes or ()), perhaps
 
 

@@ -8,7 +8,7 @@ from imarena.core import Exhibit, PlannedEdit
 from imarena.core.errors import UnknownName, UserError
 from imarena.core.records import Mode, Status
 from imarena.judges.edival.judge import make
-from imarena.judges.edival.vlm_answers import QUALITY_QUESTION, QuestionFailed, vlm_meter
+from imarena.judges.edival.vlm_answers import QUALITY_QUESTION, QuestionFailed, vlm_metric
 from imarena.studio import encode_pixels
 from tests.unit.judges.edival.test_answers import Says, color_edit, plain
 
@@ -21,18 +21,18 @@ OFFLINE = {"detector": "efficientdet", "features": "st-lpips", "quality": "brisq
 )
 def test_a_reply_is_read_as_a_number(reply: str, score: float) -> None:
     chat = Says(reply)
-    meter = vlm_meter(chat, "model")
-    assert asyncio.run(meter.grade(plain())) == score
+    metric = vlm_metric(chat, "model")
+    assert asyncio.run(metric.grade(plain())) == score
     (prompt,) = chat.asked
     assert [part for part in prompt.parts if isinstance(part, str)] == [QUALITY_QUESTION]
     assert sum(isinstance(part, bytes) for part in prompt.parts) == 1, "the image alone, without its source"
-    assert meter.version.startswith("model+")
+    assert metric.version.startswith("model+")
 
 
 @pytest.mark.parametrize("reply", ["It is lovely.", "101", "between 40 and 60", "", "-5"])
 def test_a_reply_that_is_no_score_is_a_status(reply: str) -> None:
     with pytest.raises(QuestionFailed) as failed:
-        asyncio.run(vlm_meter(Says(reply), "model").grade(plain()))
+        asyncio.run(vlm_metric(Says(reply), "model").grade(plain()))
     assert failed.value.status is Status.UNPARSABLE
 
 

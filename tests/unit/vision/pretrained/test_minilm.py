@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch", reason="needs the vision extra")
 transformers = pytest.importorskip("transformers", reason="needs the vision extra")
 
 from imarena.core.errors import UserError  # noqa: E402
+from imarena.preferences import CandidateOptions, choose_candidates  # noqa: E402
 from imarena.vision import embed_sentences  # noqa: E402
 from imarena.vision.model_weights.entries import weights_entries  # noqa: E402
 from imarena.vision.pretrained import minilm  # noqa: E402
-from imarena.workflows.preferences import CandidateOptions, choose_candidates  # noqa: E402
 from tests.models.tiny_vision_models import bert_tokenizer, noise  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]

@@ -59,7 +59,7 @@ def test_installed_heads_stand_beside_the_main_measure(
     assert str(judge.tools.names["quality: plausibility"]).startswith("plausibility@quality-heads@")
     pixels = noise(1, 32, 32)
     numbers = rate_quality(pixels)
-    assert [meter.measure(pixels) for meter in judge.tools.also] == [numbers["plausibility"], numbers["aesthetics"]]
+    assert [metric.measure(pixels) for metric in judge.tools.also] == [numbers["plausibility"], numbers["aesthetics"]]
 
 
 def test_what_is_no_head_is_named(folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from imarena.core.records import Item, Turn, Verification
 from imarena.storage import open_workspace
-from imarena.workflows.curating import RepairDesk, release_items
+from imarena.workflows.curating import RepairSession, release_items
 from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests.web.browser.desk import join, visitor, zoom
 from tests.web.browser.stage import Stage
@@ -90,6 +90,6 @@ def test_two_people_check_and_a_third_decides(browser: Browser, stage: Stage) ->
         assert checks == ["accept", "repair", "repair"]
         released = release_items(workspace, DATASET, "verified")
         assert (released.counts, released.agreement, released.complete) == ({"accept": 1, "repair": 1}, 0.5, False)
-        (listed,) = RepairDesk(workspace, DATASET, {}).entries()
+        (listed,) = RepairSession(workspace, DATASET, {}).entries()
         assert (listed.key, listed.failed) == ("bad-1", (failed,))
         assert listed.comments == ("Too dark to see the edge.",) * 2

@@ -1,6 +1,6 @@
 // Ratings over the battles decided so far: axes with units, a line for each model, and the figures under the pointer.
 import { useLayoutEffect, useRef, useState, type PointerEvent } from "react";
-import type { BoardThen } from "../../api/schema";
+import type { BoardSnapshotOut } from "../../api/schema";
 import { Bdi } from "../../parts/bdi";
 import { count, figure, moment } from "../../parts/format";
 import { ticks } from "../../parts/interval";
@@ -25,12 +25,12 @@ const STROKES = ["", "7 4", "2 3"];
 /** A name that has room beside a line or above a column. */
 export const short = (name: string) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
 
-export function ratingOf(point: BoardThen, model: string): number | null {
+export function ratingOf(point: BoardSnapshotOut, model: string): number | null {
   return point.ratings.find((one) => one.model === model)?.rating ?? null;
 }
 
 /** The point whose count of battles is nearest. */
-export function nearest(points: readonly BoardThen[], battles: number): number {
+export function nearest(points: readonly BoardSnapshotOut[], battles: number): number {
   let best = 0;
   for (const [index, point] of points.entries()) {
     if (Math.abs(point.n_battles - battles) < Math.abs((points[best]?.n_battles ?? 0) - battles)) best = index;
@@ -52,7 +52,7 @@ function useWidth() {
 }
 
 interface Props {
-  points: readonly BoardThen[];
+  points: readonly BoardSnapshotOut[];
   /** Best first, as on the newest board. */
   models: readonly string[];
 }
@@ -120,7 +120,7 @@ export function HistoryPlot({ points, models }: Props) {
 }
 
 /** The board at one moment, beside the pointer. The table below holds the same for those who do not point. */
-function Tip({ point, models, left, flip }: { point: BoardThen; models: readonly string[]; left: number; flip: boolean }) {
+function Tip({ point, models, left, flip }: { point: BoardSnapshotOut; models: readonly string[]; left: number; flip: boolean }) {
   const rows = [...point.ratings].sort((one, other) => other.rating - one.rating);
   const place = flip ? { right: `calc(100% - ${left - 14}px)` } : { left: left + 14 };
   return (

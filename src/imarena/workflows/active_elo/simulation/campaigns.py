@@ -29,7 +29,7 @@ class Votes:
         """The first n votes of each campaign."""
         return Votes(self.item[:, :n], self.pair[:, :n], self.points[:, :n])
 
-    def and_then(self, other: "Votes") -> "Votes":
+    def concat(self, other: "Votes") -> "Votes":
         """Join both, one after the other."""
         joined = (np.concatenate(two, axis=1) for two in zip(self.columns, other.columns, strict=True))
         return Votes(*joined)
@@ -87,7 +87,7 @@ def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gate
     ends = sorted({*budgets, *(range(BATCH, max(budgets), BATCH) if policy.uses_belief else ())})
     for end in ends:
         beliefs = _beliefs(fleet, pools, votes) if policy.uses_belief else None
-        votes = votes.and_then(_step(fleet, pools, rngs, selection, gates, beliefs, end - votes.item.shape[1]))
+        votes = votes.concat(_step(fleet, pools, rngs, selection, gates, beliefs, end - votes.item.shape[1]))
     return votes
 
 

@@ -19,11 +19,11 @@ from imarena.workflows.views import (
     LEFT,
     RIGHT,
     WHOLE,
-    AskedEdit,
     BattleColumns,
+    EditQuestion,
     View,
-    asked_edit,
     chain_of,
+    edit_question,
     joined_battles,
 )
 
@@ -111,7 +111,7 @@ def _exhibit(
     note = f"took {share[index]:.0%} of the points in {counted(int(fought[index]), 'battle')}"
     if output.output_id in truth:
         note += f", true quality {truth[output.output_id]:.2f}"
-    edit = asked_edit(item, output, None, chain_of(view.workspace, output))
+    edit = edit_question(item, output, None, chain_of(view.workspace, output))
     images = asked_images(edit, picture)
     if output.image is not None:
         images.append(PageImage(picture(output.image), output_name(item, output), note))
@@ -124,7 +124,7 @@ def _records(view: View, index: int) -> tuple[Output, Item]:
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def asked_images(edit: AskedEdit, picture: PictureLink) -> list[PageImage]:
+def asked_images(edit: EditQuestion, picture: PictureLink) -> list[PageImage]:
     """The source and reference images of the requested edit."""
     images = [PageImage(picture(image), edit.input_name) for image in edit.sources]
     return images + [PageImage(picture(image), "reference") for image in edit.references]
@@ -165,7 +165,7 @@ def _disputed_items(view: View, parts: Sequence[BattleColumns], picture: Picture
     for index in order.tolist():
         sides = int(pairs[index]) // number, int(pairs[index]) % number
         (first, item), (second, _) = (_records(view, index) for index in sides)
-        edit = asked_edit(item, first, second, chain_of(view.workspace, first, second))
+        edit = edit_question(item, first, second, chain_of(view.workspace, first, second))
         cast = np.flatnonzero(row == index)
         rows = cast[lower_won[cast]], cast[~lower_won[cast]]
         images = asked_images(edit, picture)

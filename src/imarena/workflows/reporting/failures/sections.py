@@ -22,7 +22,7 @@ from imarena.workflows.reporting.failures.error_areas import error_areas
 from imarena.workflows.reporting.failures.examples import PictureLink, asked_images
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
 from imarena.workflows.serving import ISSUE_GRID, ISSUE_KINDS, IssueHeatMap, every_issue
-from imarena.workflows.views import View, asked_edit, chain_of
+from imarena.workflows.views import View, chain_of, edit_question
 
 EXAMPLES = 3
 """Number of outputs shown per mode."""
@@ -124,7 +124,7 @@ def _examples(
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:
             continue
-        edit = asked_edit(item, output, None, chain_of(view.workspace, output))
+        edit = edit_question(item, output, None, chain_of(view.workspace, output))
         images = [
             *asked_images(edit, picture),
             PageImage(picture(output.image), output_name(item, output), f"{mode.name}, found by {source.source}"),

@@ -1,15 +1,17 @@
 """The catalogue of paper tables and figures, and the report sections made from it."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import package_yaml
+from imarena.core import package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
+
+_NAMED = 4
+"""Tables of another section that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class PaperEntry:
     """The function that makes it; empty for tables of `imarena edival report`."""
     starts: tuple[str, ...] = ()
     """Beginnings of the titles of its tables in `imarena edival report`."""
+    printed_before: bool = False
+    """Whether tables that earlier sections print are not repeated: a sentence names the section."""
     charts: tuple[str, ...] = ()
     """Beginnings of the names of its plots in `imarena edival report --out`."""
 
@@ -56,7 +60,7 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
 def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator[Section]:
     """A section for each paper for which there are data, and a table of everything that is not available.
 
-    Tables that the sections `printed` before also have are not repeated: a sentence names the section.
+    `printed`: the sections before, for entries whose tables are not repeated.
     """
     maker_of = makers()
     edival = _edival_block(data)
@@ -70,7 +74,10 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
         else:
             by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
-        yield _section(paper, [(entry, _without_repeats(block, printed)) for entry, block in blocks])
+        yield _section(
+            paper,
+            [(entry, _without_repeats(block, printed) if entry.printed_before else block) for entry, block in blocks],
+        )
     if missing:
         rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
@@ -84,16 +91,24 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
         yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
 
 
+def _table_names(titles: Sequence[str]) -> str:
+    """The titles of a few tables, or the first and the last of many."""
+    quoted = [f"“{title}”" for title in titles]
+    if len(titles) > _NAMED:
+        return f"its {len(titles)} tables from {quoted[0]} to {quoted[-1]}"
+    return f"its {plural('table', len(titles))} {' and '.join(quoted)}"
+
+
 def _without_repeats(block: Block, printed: Sequence[Section]) -> Block:
     """The block without tables of other sections, and a sentence that says where they are."""
     where = {(table.title, table.rows): section.title for section in printed for table in section.tables if table.title}
     sections = [where.get((table.title, table.rows)) for table in block.tables]
     kept = tuple(table for table, section in zip(block.tables, sections, strict=True) if section is None)
-    texts = [
-        f"see the section “{title}”: {'its table' if number == 1 else f'its {number} tables, the first of which is'} "
-        f"“{block.tables[sections.index(title)].title}”."
-        for title, number in Counter(filter(None, sections)).items()
-    ]
+    by_section: dict[str, list[str]] = {}
+    for table, section in zip(block.tables, sections, strict=True):
+        if section is not None:
+            by_section.setdefault(section, []).append(table.title)
+    texts = [f"see the section “{title}”: {_table_names(titles)}." for title, titles in by_section.items()]
     return replace(block, tables=kept, text=(*block.text, *texts))
 
 

@@ -12,7 +12,7 @@ from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.stats import Figure
 from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
-from imarena.workflows.views import AT, WHOLE, asked_edit, chain_of
+from imarena.workflows.views import AT, WHOLE, chain_of, edit_question
 
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
 
@@ -156,7 +156,7 @@ def one_pair(data: PaperData) -> Block:
         key = min(keys, key=lambda key: (_by_protocol(point, key, POINTWISE) is pair.battles.get((key, 0)), key))
         outputs = [next(iter(store.records(Output, id=side))) for side in key]
         item = next(iter(store.records(Item, id=outputs[0].item_id)))
-        edit = asked_edit(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
+        edit = edit_question(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
         images = [PageImage(data.picture(image), edit.input_name) for image in edit.sources]
         for output, side in zip(outputs, key, strict=True):
             if output.image is not None:

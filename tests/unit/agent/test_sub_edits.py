@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.agent.orders import orders_about, orders_in, requests_in, restore_quotes
 from imarena.agent.spec import limit_steps
+from imarena.agent.sub_edits import edits_about, requests_in, restore_quotes, split_into_edits
 from imarena.language import read_instruction
 
 
@@ -54,24 +54,24 @@ def test_planning_never_raises_and_never_loses_words(words: str, most: int) -> N
     ],
 )
 def test_compound_instructions_become_orders_of_their_own(words: str, orders: tuple[str, ...]) -> None:
-    assert orders_in(words) == orders
+    assert split_into_edits(words) == orders
 
 
 def test_orders_about_what_is_missing() -> None:
     words = "Make the cup red. Remove the spoon and brighten the photo."
-    assert orders_about(words, ("remove the spoon",)) == ("Remove the spoon.",)
-    assert orders_about(words, ("make the cup red", "brighten the photo")) == (
+    assert edits_about(words, ("remove the spoon",)) == ("Remove the spoon.",)
+    assert edits_about(words, ("make the cup red", "brighten the photo")) == (
         "Make the cup red.",
         "Brighten the photo.",
     )
-    assert orders_about(words, ("make the cup red", "remove the spoon", "brighten the photo")) == ()
-    assert orders_about(words, ("something else",)) == ()
+    assert edits_about(words, ("make the cup red", "remove the spoon", "brighten the photo")) == ()
+    assert edits_about(words, ("something else",)) == ()
     quoted = "Write 'A' on the cup. Replace the text 'B' with 'C'."
     clause = read_instruction(quoted).edits[1].clause
     assert restore_quotes(clause, quoted) == "replace the text 'B' with 'C'"
-    assert orders_about(quoted, (clause,)) == ("Replace the text 'B' with 'C'.",)
-    assert orders_about(quoted, (restore_quotes(clause, quoted),)) == ("Replace the text 'B' with 'C'.",)
-    assert orders_about("", ()) == ()
+    assert edits_about(quoted, (clause,)) == ("Replace the text 'B' with 'C'.",)
+    assert edits_about(quoted, (restore_quotes(clause, quoted),)) == ("Replace the text 'B' with 'C'.",)
+    assert edits_about("", ()) == ()
 
 
 VERBS = ["make", "remove", "the", "red", "cup", "and", "it", ",", "add", "a", "dog", ".", "'x and y'", "then", "Write"]
@@ -79,6 +79,6 @@ VERBS = ["make", "remove", "the", "red", "cup", "and", "it", ",", "add", "a", "d
 
 @given(st.lists(st.sampled_from(VERBS), max_size=14).map(" ".join) | st.text(max_size=120))
 def test_splitting_never_raises_and_never_loses_a_quote(words: str) -> None:
-    orders = orders_in(words)
+    orders = split_into_edits(words)
     assert len(orders) >= len(requests_in(words))
     assert " ".join(orders).count("'x and y'") == words.count("'x and y'")

@@ -13,9 +13,9 @@ COLUMNS = (
     "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",
     "right_image", "winner",
 )  # fmt: skip
-CHOICES = {"left": "Left is better", "right": "Right is better", "tie": "Tie", "both_bad": "Both bad"}
+ANSWER_WORDS = {"left": "Left is better", "right": "Right is better", "tie": "Tie", "both_bad": "Both bad"}
 """The button texts of the voting page. Sheets accept these words too."""
-FIRST_ROW = 2
+FIRST_SHEET_ROW = 2
 """The number that a spreadsheet gives the first row below the header."""
 FORMATS = (".csv", ".xlsx", ".html")
 MOST_UNPACKED = 200_000_000
@@ -27,7 +27,7 @@ _ANSWER = COLUMNS.index("winner")
 _SheetRow = Sequence[object]
 
 
-def require_format(path: Path) -> str:
+def require_sheet_format(path: Path) -> str:
     """Return the format of a sheet from its file's suffix."""
     suffix = path.suffix.lower() or ".csv"
     if suffix not in FORMATS:
@@ -78,10 +78,10 @@ def _write_xlsx(path: Path, rows: Iterable[_SheetRow]) -> None:
         sheet.cell(1, column).font = Font(bold=True)
         letter = sheet.cell(1, column).column_letter
         sheet.column_dimensions[letter].width = _WIDTHS.get(name, 14)
-    choice_list = DataValidation(type="list", formula1=f'"{",".join(CHOICES.values())}"', allow_blank=True)
+    choice_list = DataValidation(type="list", formula1=f'"{",".join(ANSWER_WORDS.values())}"', allow_blank=True)
     sheet.add_data_validation(choice_list)
     letter = sheet.cell(1, _ANSWER + 1).column_letter
-    choice_list.add(f"{letter}{FIRST_ROW}:{letter}{max(FIRST_ROW, sheet.max_row)}")
+    choice_list.add(f"{letter}{FIRST_SHEET_ROW}:{letter}{max(FIRST_SHEET_ROW, sheet.max_row)}")
     sheet.freeze_panes = "A2"
     book.save(path)
 
@@ -122,4 +122,4 @@ def _page(rows: Iterable[_SheetRow]) -> str:
         labels = {name: name.removesuffix("_images").removesuffix("_image").capitalize() for name in _IMAGES}
         pictures = [(label, file) for name, label in labels.items() for file in cells[name].split()]
         entries.append({**cells, "pictures": pictures})
-    return render_template("vote_sheet.html.j2", rows=entries, choices=CHOICES, first=FIRST_ROW)
+    return render_template("vote_sheet.html.j2", rows=entries, choices=ANSWER_WORDS, first=FIRST_SHEET_ROW)

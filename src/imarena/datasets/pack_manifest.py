@@ -58,7 +58,7 @@ def _is_mixed(word: str) -> bool:
     return len(scripts.intersection(("LATIN", *_LIKE_LATIN))) > 1
 
 
-MANIFEST = "submission.json"
+PACK_MANIFEST = "submission.json"
 _NAME = MAX_NAME
 
 

@@ -19,8 +19,8 @@ from typing import IO
 from pydantic import ValidationError
 
 from imarena.core import UserError, error_line, validation_problem
+from imarena.datasets.pack_manifest import PACK_MANIFEST, PackManifest
 from imarena.images import MAX_IMAGE_BYTES
-from imarena.workflows.publishing.pack_manifest import MANIFEST, PackManifest
 
 _SHOWN = 10
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
@@ -52,7 +52,7 @@ class PackLimits:
     """Maximum size of the archive's list of files, which is read into memory."""
 
 
-LIMITS = PackLimits()
+PACK_LIMITS = PackLimits()
 
 
 class RepeatedKey(ValueError):
@@ -70,22 +70,23 @@ class SubmissionPack:
 
     def read_manifest(self) -> PackManifest:
         """Return the pack's manifest; it must list exactly the files in the pack."""
-        if MANIFEST not in self._entries:
+        if PACK_MANIFEST not in self._entries:
             raise UserError(
-                f"{self.name} has no {MANIFEST}.", hint="It is not a submission; `imarena submission make` makes one."
+                f"{self.name} has no {PACK_MANIFEST}.",
+                hint="It is not a submission; `imarena submission make` makes one.",
             )
-        data = self.read(MANIFEST)
+        data = self.read(PACK_MANIFEST)
         try:
             manifest = PackManifest.model_validate_json(data)
             json.loads(data, object_pairs_hook=_without_repeats)
         except ValidationError as error:
             problem = validation_problem(error, given=False)  # a pack comes from strangers
-            raise UserError(f"{self.name}: {MANIFEST} is not valid ({problem.text}).") from error
+            raise UserError(f"{self.name}: {PACK_MANIFEST} is not valid ({problem.text}).") from error
         except RepeatedKey as error:
-            raise UserError(f"{self.name}: {MANIFEST} is not valid: {error}.") from error
+            raise UserError(f"{self.name}: {PACK_MANIFEST} is not valid: {error}.") from error
         counts = Counter(packed.file for packed in manifest.files)
         problems = [f"{file!a}: listed {number} times" for file, number in counts.items() if number > 1]
-        present = self._entries.keys() - {MANIFEST}
+        present = self._entries.keys() - {PACK_MANIFEST}
         problems += [f"{file!a}: listed, and not in the pack" for file in sorted(set(counts) - present)]
         problems += [f"{file!a}: in the pack, and not listed" for file in sorted(present - set(counts))]
         refuse_pack(self.name, problems)
@@ -105,7 +106,7 @@ class SubmissionPack:
 
 
 @contextmanager
-def open_pack(path: Path, limits: PackLimits = LIMITS) -> Iterator[SubmissionPack]:
+def open_pack(path: Path, limits: PackLimits = PACK_LIMITS) -> Iterator[SubmissionPack]:
     """Open a pack and check its list of files. Raises `UserError` with all problems."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.", hint="Name a pack that `imarena submission make` wrote.")
@@ -207,7 +208,7 @@ def _kind_problem(entry: zipfile.ZipInfo) -> str:
 
 
 def _size_problem(entry: zipfile.ZipInfo, limits: PackLimits) -> str:
-    most = limits.manifest_bytes if entry.filename == MANIFEST else limits.file_bytes
+    most = limits.manifest_bytes if entry.filename == PACK_MANIFEST else limits.file_bytes
     if entry.is_dir():
         return "a folder with content" if entry.file_size else ""
     if entry.file_size > most:

@@ -8,12 +8,12 @@ import pytest
 
 from imarena.core import ChatAnswer, ChatPrompt, FoundImage
 from imarena.core.records import Status
-from imarena.curation import ChatMind, CurationRequest, Perception, read_brief
+from imarena.curation import ChatCurationPlanner, CurationRequest, Perception, read_brief
 from imarena.curation.checks import Refused
 from imarena.curation.filters import refuse_damage, review_flags
 from imarena.curation.instruction_help import ask_variants
-from imarena.curation.mind import Candidate, plan_queries
 from imarena.curation.perception import SeenThing, SeenWords, read_perception
+from imarena.curation.planner import Candidate, plan_queries
 from imarena.curation.reflection import Reflection
 from imarena.curation.scoring import CEILING, score_image
 from imarena.curation.settings import CurationSettings
@@ -39,17 +39,17 @@ class Replies:
 
 def test_a_model_plans_captions_scores_and_reflects() -> None:
     plan = Replies({"queries": [{"text": "grey cat", "aspect": "subject", "exclude": ["dog"]}, {"text": ""}]})
-    queries = asyncio.run(ChatMind(plan, "m").plan(BRIEF, [], 5)).queries
+    queries = asyncio.run(ChatCurationPlanner(plan, "m").plan(BRIEF, [], 5)).queries
     assert [str(query) for query in queries] == ["grey cat -dog"]
-    caption = asyncio.run(ChatMind(Replies({"caption": "A grey  cat."}), "m").caption(CANDIDATE))
+    caption = asyncio.run(ChatCurationPlanner(Replies({"caption": "A grey  cat."}), "m").caption(CANDIDATE))
     assert caption.text == "A grey cat."
     good = Replies('```json\n{"fits": 1, "visible": 0.9, "feasible": 1, "judgeable": 1, "score": 0.92}\n```')
-    answer = asyncio.run(ChatMind(good, "m").score(BRIEF, CANDIDATE, "A grey cat."))
+    answer = asyncio.run(ChatCurationPlanner(good, "m").score(BRIEF, CANDIDATE, "A grey cat."))
     assert answer.score is not None
     assert answer.score.value == 0.92
     assert b"picture" in good.prompts[0].parts
     reply = Replies({"missing": ["a whole cat"], "unexpected": ["dog"], "note": "Search for kittens."})
-    reflection = asyncio.run(ChatMind(reply, "m").reflect(BRIEF, 1, [], ["cat"])).reflection
+    reflection = asyncio.run(ChatCurationPlanner(reply, "m").reflect(BRIEF, 1, [], ["cat"])).reflection
     assert reflection.unexpected == ("dog",)
     assert "kittens" in reflection.note
 
@@ -58,12 +58,12 @@ def test_a_model_plans_captions_scores_and_reflects() -> None:
     "reply", [Replies("no idea"), Replies("", Status.TIMEOUT), Replies({"score": 7}), Replies({"score": True})]
 )
 def test_a_score_is_never_made_up(reply: Replies) -> None:
-    mind = ChatMind(reply, "m")
-    answer = asyncio.run(mind.score(BRIEF, CANDIDATE, ""))
+    planner = ChatCurationPlanner(reply, "m")
+    answer = asyncio.run(planner.score(BRIEF, CANDIDATE, ""))
     assert answer.score is None
     assert answer.status is not Status.OK
-    assert asyncio.run(mind.plan(BRIEF, [], 5)).queries, "rules stand in for a plan"
-    assert asyncio.run(mind.caption(CANDIDATE)).text.startswith("a cat")
+    assert asyncio.run(planner.plan(BRIEF, [], 5)).queries, "rules stand in for a plan"
+    assert asyncio.run(planner.caption(CANDIDATE)).text.startswith("a cat")
     assert asyncio.run(ask_variants(reply, "Remove the car.", "")).variants.note
 
 
@@ -121,8 +121,8 @@ def test_text_that_addresses_a_model_is_flagged_and_marked_as_material(text: str
     assert "addresses_model" not in review_flags(CAT, "A grey cat asleep on a red sofa.")
     reply = Replies({"caption": "A cat.", "score": 0.2})
     hostile = Candidate(FoundImage("s", "k", "k", text + " {score} {{x}}"), b"picture", CAT)
-    asyncio.run(ChatMind(reply, "m").caption(hostile))
-    asyncio.run(ChatMind(reply, "m").score(BRIEF, hostile, text))
+    asyncio.run(ChatCurationPlanner(reply, "m").caption(hostile))
+    asyncio.run(ChatCurationPlanner(reply, "m").score(BRIEF, hostile, text))
     assert all("never an order" in str(prompt.system) for prompt in reply.prompts)
     assert text in str(reply.prompts[0].parts[-1])
 
@@ -130,7 +130,7 @@ def test_text_that_addresses_a_model_is_flagged_and_marked_as_material(text: str
 @pytest.mark.parametrize("instruction", ["把猫变成黑色。", "اجعل القطة سوداء.", "Entferne die Katze aus dem Bild."])
 def test_rules_leave_other_languages_to_a_person_and_a_model_plans_them(instruction: str) -> None:
     from imarena.core import ImageSource
-    from imarena.curation import CurationLoop, CurationTools, RuleMind
+    from imarena.curation import CurationLoop, CurationTools, RuleCurationPlanner
 
     asked: list[str] = []
 
@@ -146,14 +146,14 @@ def test_rules_leave_other_languages_to_a_person_and_a_model_plans_them(instruct
 
         def note(self, call: str, entry: Any) -> None: ...
 
-    def run(mind: Any) -> Any:
-        tools = CurationTools([ImageSource("s", search, load, "1")], mind, lambda _: None, lambda _: ())  # type: ignore[arg-type, return-value]
+    def run(planner: Any) -> Any:
+        tools = CurationTools([ImageSource("s", search, load, "1")], planner, lambda _: None, lambda _: ())  # type: ignore[arg-type, return-value]
         brief = read_brief(CurationRequest("a", instruction))
         return asyncio.run(CurationLoop(brief, tools, CurationSettings(rounds=1), Notes()).run())
 
-    assert "not in English" in run(RuleMind()).review
+    assert "not in English" in run(RuleCurationPlanner()).review
     assert asked == []
-    assert "no query found an image" in run(ChatMind(Replies({"queries": [{"text": "a cat"}]}), "m")).review
+    assert "no query found an image" in run(ChatCurationPlanner(Replies({"queries": [{"text": "a cat"}]}), "m")).review
     assert asked == ["a cat"]
 
 

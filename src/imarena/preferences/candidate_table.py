@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import InvalidImage, Progress, UserError, sha256_hex, unknown_name
 from imarena.images import check_image, pixels, read_image_file
-from imarena.preferences import CANDIDATE_TASKS, PER_TASK, hashed_words, joint_features, k_center
+from imarena.preferences.candidates import CANDIDATE_TASKS, PER_TASK, hashed_words, joint_features, k_center
 from imarena.tables import read_file
 from imarena.vision import EMBEDDERS, clip_embedder, embed_sentences, model_folder
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from imarena.core import UserError
+from imarena.core.errors import UserError
 
 _HERE = -100
 """AT_FDCWD: paths are relative to the working directory."""

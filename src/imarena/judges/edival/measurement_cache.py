@@ -49,7 +49,7 @@ class MeasuredBy:
     kind: str
 
 
-class Ledger:
+class MeasurementCache:
     """Evidence by identity: stored evidence, recent evidence of this process, and new evidence."""
 
     def __init__(self, known: Iterable[Evidence] = ()) -> None:

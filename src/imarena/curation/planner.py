@@ -58,7 +58,7 @@ class ReflectionAnswer:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An image that passed the checks, as input of a mind."""
+    """An image that passed the checks, as input of a planner."""
 
     found: FoundImage
     data: bytes
@@ -70,7 +70,7 @@ class Candidate:
         return " ".join(filter(None, (self.found.title, self.found.shows, self.found.text)))
 
 
-class CurationMind(Protocol):
+class CurationPlanner(Protocol):
     """The four decisions of the agentic track."""
 
     @property
@@ -92,7 +92,7 @@ class CurationMind(Protocol):
     ) -> ReflectionAnswer: ...
 
 
-class RuleMind:
+class RuleCurationPlanner:
     """Works offline: the planner's rules, the bundled tools, and the source's texts."""
 
     name = "rules-2"

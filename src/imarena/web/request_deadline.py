@@ -6,6 +6,8 @@ A client with many connections that sends a byte now and then would use up `limi
 import asyncio
 from typing import Any
 
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
 REQUEST_S = 30.0
 """Seconds from the first byte (or the opening of the connection) to the last byte of a request: 1 MB at 35 kB/s."""
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -51,3 +53,7 @@ def with_deadline(protocol: type[asyncio.Protocol], limit_s: float = REQUEST_S) 
             self.transport.close()
 
     return Deadline
+
+
+DeadlineProtocol = with_deadline(AutoHTTPProtocol)
+"""What `imarena serve` uses, by its import path."""

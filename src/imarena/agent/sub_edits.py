@@ -19,7 +19,7 @@ _MARK = re.compile(r"\bq(\d{1,4})q\b")
 _NOT_ASKING = frozenset({"keep", "preserve", "leave", "don't", "do", "ensure"})
 
 
-def orders_in(instruction: str) -> tuple[str, ...]:
+def split_into_edits(instruction: str) -> tuple[str, ...]:
     """Split an instruction into one order per request.
 
     "Change the button to read 'Go' and make it red." becomes "Change the button to read 'Go'." and "Make the button
@@ -28,10 +28,10 @@ def orders_in(instruction: str) -> tuple[str, ...]:
     return tuple(order for request in requests_in(instruction) for order in _parted(request))
 
 
-def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
+def edits_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The orders that contain these clauses; none if that is all orders, or no clause is known."""
     bare_clauses = frozenset(remove_quote_marks(clause) for clause in clauses)
-    for orders in (orders_in(instruction), requests_in(instruction)):
+    for orders in (split_into_edits(instruction), requests_in(instruction)):
         matches = tuple(
             order
             for order in orders

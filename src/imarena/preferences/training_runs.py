@@ -9,8 +9,11 @@ from typing import Any
 
 import yaml
 
-from imarena import preferences
 from imarena.core import Progress, UserError
+from imarena.preferences.training.adapted_model import merge_adapter
+from imarena.preferences.training.examples import TrainingExample, read_examples, write_examples
+from imarena.preferences.training.run import TrainingReport, train_judge
+from imarena.preferences.training.settings import TrainingSettings, read_training_settings
 from imarena.stats import Figure, proportion_figure
 
 SIZES = (500, 1000, 1500, 2000, 2500, 3000)
@@ -24,7 +27,7 @@ class AblationRow:
     examples: int
     tasks: int
     accuracy: Figure
-    report: preferences.TrainingReport
+    report: TrainingReport
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -39,7 +42,7 @@ def run_ablation(
     held_out: Path,
     base: str,
     out: Path,
-    settings: preferences.TrainingSettings,
+    settings: TrainingSettings,
     *,
     sizes: Sequence[int] = SIZES,
     device: str = "auto",
@@ -49,7 +52,7 @@ def run_ablation(
 
     Smaller sets are parts of larger ones. A size that adds no examples to the one before raises.
     """
-    train, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
+    train, tests = read_examples(examples), read_examples(held_out)
     shared = {example.item for example in train if example.item} & {example.item for example in tests if example.item}
     if shared:
         raise UserError(
@@ -70,8 +73,8 @@ def run_ablation(
         folder = out / f"size-{size:05d}"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "examples.jsonl"
-        preferences.write_examples(file, subset)
-        report = preferences.train_judge(
+        write_examples(file, subset)
+        report = train_judge(
             file, base, folder / "run", settings, device=device, validation=held_out, progress=progress
         )
         right = round((report.validation_accuracy or 0.0) * report.validation_examples)
@@ -82,7 +85,7 @@ def run_ablation(
     return tuple(rows)
 
 
-def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: int) -> list[preferences.TrainingExample]:
+def first_of_each_task(examples: Sequence[TrainingExample], size: int) -> list[TrainingExample]:
     """Return at most `size` examples of each task, in the order of the file."""
     counts: dict[str, int] = {}
     subset = []
@@ -93,10 +96,10 @@ def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: in
     return subset
 
 
-def settings_from(file: Path | None, changes: Mapping[str, str]) -> preferences.TrainingSettings:
+def settings_from(file: Path | None, changes: Mapping[str, str]) -> TrainingSettings:
     """Merge the defaults, a YAML file, and single values as typed."""
     values: dict[str, Any] = {name: _value(text) for name, text in changes.items()}
-    return preferences.read_training_settings(file, values)
+    return read_training_settings(file, values)
 
 
 def _value(text: str) -> Any:
@@ -118,10 +121,10 @@ def train_from_files(
     stop_after: int | None,
     validation: Path | None,
     progress: Progress | None,
-) -> preferences.TrainingReport:
+) -> TrainingReport:
     """Train, or continue; see `train_judge`."""
     options = settings_from(settings, changes)
-    return preferences.train_judge(
+    return train_judge(
         examples, model, out, options, device=device, stop_after=stop_after, validation=validation, progress=progress
     )
 
@@ -130,7 +133,7 @@ def merge_run(model: str, run: Path, target: Path) -> None:
     """Merge the adapter of a finished run into its model."""
     if target.exists() and any(target.iterdir()):
         raise UserError(f"{target} is not empty.", hint="Give a new folder.")
-    preferences.merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
+    merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
 
 
 def ablation_from_files(

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from imarena.agent.feedback import Feedback
-from imarena.agent.orders import orders_about
-from imarena.agent.spec import EditPlan, Spec, limit_steps
+from imarena.agent.spec import EditPlan, EditSpec, limit_steps
+from imarena.agent.sub_edits import edits_about
 
 WHOLE_TRIES = 2
 """How often to give the whole order while the judge finds no part of it done: a lucky editor may succeed the next time,
@@ -12,12 +12,12 @@ and one that does a little of everything gets further. After that, changes hardl
 
 
 @dataclass
-class PendingOrders:
+class EditQueue:
     """The orders still to give for one request."""
 
     instruction: str
     """What the user asked for."""
-    spec: Spec
+    spec: EditSpec
     waiting: list[str]
     other: tuple[str, ...] = ()
     """The plan's steps, if the whole order goes first."""
@@ -29,7 +29,7 @@ class PendingOrders:
     """Orders that were already given alone."""
 
     @classmethod
-    def of(cls, instruction: str, spec: Spec, plan: EditPlan, *, whole: bool, words_help: bool) -> "PendingOrders":
+    def of(cls, instruction: str, spec: EditSpec, plan: EditPlan, *, whole: bool, words_help: bool) -> "EditQueue":
         """Start with the plan's steps in order, or with the whole order."""
         ahead, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
         return cls(instruction, spec, ahead, other, words_help)
@@ -51,9 +51,9 @@ class PendingOrders:
         self.waiting, self.feedback = self.waiting[1:], feedback
         if self.waiting:
             return
-        orders = orders_about(self.instruction, feedback.missing)
+        orders = edits_about(self.instruction, feedback.missing)
         if not orders and self.wholes >= WHOLE_TRIES:
-            orders = orders_about(self.instruction, feedback.overlooked)
+            orders = edits_about(self.instruction, feedback.overlooked)
         self.waiting = list(limit_steps(orders, max(left, 1)))
 
     def turn(self, left: int, *, squeeze: bool = False) -> bool:
@@ -71,7 +71,7 @@ class PendingOrders:
         """The judge sees no effect of the whole order: ask for overlooked changes, or for the plan's steps."""
         if self.more:
             return
-        orders = orders_about(self.instruction, self.feedback.overlooked)
+        orders = edits_about(self.instruction, self.feedback.overlooked)
         if orders:
             self.waiting = list(limit_steps(orders, max(left, 1)))
         else:
