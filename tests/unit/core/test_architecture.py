@@ -177,7 +177,9 @@ def test_a_module_is_offered_whole_for_a_reason(source: SourceTree) -> None:
     whole = {
         f"{package}.{name}"
         for package in source.doors
-        for name in re.findall(r"^from \. import (\w+)", source.files[package].with_suffix(".pyi").read_text(), re.M)
+        for name in re.findall(
+            r"^from \. import (\w+)", source.files[package].with_suffix(".pyi").read_text(), re.MULTILINE
+        )
     }
     assert whole == set(MODULE_DOORS), "list names in the stub, or the module in MODULE_DOORS"
 

@@ -125,7 +125,7 @@ def test_a_column_can_be_added_to_any_table(tmp_path: Path) -> None:
     roots = {version: load_sqlite(version, tmp_path / version) for version in VERSIONS}
     before = {version: held(root) for version, root in roots.items()}
     files = [root / "arena.db" for root in roots.values()]
-    command = [sys.executable, "-c", ADD_COLUMNS, tmp_path / "migrations", *files]
+    command = [sys.executable, "-c", ADD_COLUMNS, str(tmp_path / "migrations"), *map(str, files)]
     ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     for version, root in roots.items():
