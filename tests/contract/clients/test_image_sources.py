@@ -92,7 +92,7 @@ def test_a_source_with_wrong_settings_names_the_next_step() -> None:
         open_image_source("google", {"kind": "google"})
     with pytest.raises(UserError, match="needs a contact"):
         open_image_source("wikimedia", {"kind": "wikimedia"})
-    with pytest.raises(UserError, match=r"\[sources.x\]: knd"):
+    with pytest.raises(UserError, match=r"\[sources.x\]: there is no field 'knd'"):
         open_image_source("x", {"kind": "openverse", "knd": 1})
 
 
