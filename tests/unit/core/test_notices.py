@@ -18,6 +18,7 @@ EXAMPLES = [
     Notice(code="coverage_differs", values={"model": "a", "low": 0.5, "high": 1.0}),
     Notice(code="weights_uneven", values={"battles": 300, "worth": 1.0}),
     Notice(code="coefficient_unbounded"),
+    Notice(code="strength_unbounded"),
     Notice(code="tie_parameter_unbounded", values={"dimension": "all"}),
     Notice(code="reliability_free"),
     Notice(code="won_every_battle", values={"model": "a"}),

@@ -309,3 +309,22 @@ def test_a_side_that_always_wins_does_not_run_off() -> None:
     coefficients: Any = board.details["coefficients"]
     assert 200 < coefficients[0]["rating_points"] < 2000
     assert [s.rating for s in board.models] == pytest.approx([1000] * 3, abs=1e-6)
+
+
+def test_a_mixture_that_takes_all_losses_for_coin_flips_does_not_run_off() -> None:
+    bounded = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        sides = [rng.choice(["a", "b", "c"], 2, replace=False) for _ in range(int(rng.integers(4, 13)))]
+        columns: dict[str, list[Any]] = {
+            "left": [str(left) for left, _ in sides],
+            "right": [str(right) for _, right in sides],
+            "winner": rng.choice(["left", "right", "tie"], len(sides)).tolist(),
+            "rater": rng.choice(["x", "y", "z"], len(sides)).tolist(),
+        }
+        board = rank(columns, method="mixture")
+        bounded += "strength_unbounded" in codes(board)
+        assert max(abs(s.rating - 1000) for s in board.models) < 1500
+        ends = [(s.low, s.high) for s in board.models if s.low is not None and s.high is not None]
+        assert all(5 < high - low < 3000 for low, high in ends), (seed, ends)
+    assert 0 < bounded < 40

@@ -33,7 +33,8 @@ from imarena.ranking.resample import (
 )
 
 RUNAWAY = 15.0
-"""A coefficient beyond this has no maximum: its covariate predicts every outcome."""
+"""A coefficient beyond this has no maximum: its covariate predicts every outcome. So does a mixture's difference of
+strengths of two models that met: all losses of one can be coin flips."""
 EM_STEPS = 20
 """Steps of expectation maximisation; Newton's method then finishes the fit and gives the curvature."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
@@ -118,6 +119,10 @@ def _fitted(
     if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
         base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
         setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    lead = np.abs(base.theta[setup.cells.left] - base.theta[setup.cells.right]).max(initial=0.0)
+    if options.method == "mixture" and (not base.converged or lead > RUNAWAY):
+        base = fit_board(setup.cells, setup.likelihood, aux=setup.aux, anchors=anchors, strength_prior=0.5)
+        setup = replace(setup, notices=(*setup.notices, Notice(code="strength_unbounded")))
     return setup, base, aux, steps
 
 

@@ -52,12 +52,14 @@ def fit_board(
     anchors: FloatArray | None = None,
     start: FloatArray | None = None,
     coefficient_prior: float = 0.0,
+    strength_prior: float = 0.0,
     island: IntArray | None = None,
 ) -> Fit:
     """Fit all blocks at once, then place them.
 
     `anchors` (m,) are fixed strengths, NaN for free models; `start` (m,) are initial strengths.
-    `coefficient_prior` are pseudo wins and losses that bound the covariates' coefficients if the data do not.
+    `coefficient_prior` and `strength_prior` are pseudo wins and losses that bound the covariates' coefficients and the
+    strengths if the data do not.
     `island`: see `find_blocks`.
     """
     m = cells.n_models
@@ -69,6 +71,7 @@ def fit_board(
     parameter = np.full(m, -1, np.int64)
     parameter[~np.isfinite(anchored)] = np.arange(int((~np.isfinite(anchored)).sum()))
     problem = _problem(inner, likelihood, aux, blocks, anchored, parameter)
+    problem.prior[:, : int((parameter >= 0).sum())] = strength_prior
     problem.prior[:, int((parameter >= 0).sum()) : problem.n_linear] = coefficient_prior
     first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
     if start is not None:
