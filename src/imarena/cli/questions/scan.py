@@ -31,18 +31,18 @@ def command(
     With --tool, another vision tool runs on every image, and its results are stored as evidence. Results of
     the same version of the tool are kept. Needs no network: the tools are bundled.
     """
-    from imarena.workflows.questions import read_findings, scan_images, scan_pictures
+    from imarena.workflows.questions import read_findings, scan_images, scan_with_tool
 
     with session_workspace(context) as workspace, progress_bars("scan") as progress:
         if tool == "words":
             report = scan_images(workspace, executor=executor, progress=progress)
         else:
-            report = scan_pictures(workspace, tool, executor=executor, progress=progress)
+            report = scan_with_tool(workspace, tool, executor=executor, progress=progress)
         findings = read_findings(workspace) if tool == "words" else None
 
     def show(console: Console) -> None:
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
-        console.print(f"{counted(report.read['ok'], 'picture')} read, {report.done_before:,} before{took}")
+        console.print(f"{counted(report.read['ok'], 'image')} read, {report.done_before:,} before{took}")
         print_causes(console, error_causes(report.errors), "  failed")
         if report.stopped:
             console.print(f"  stopped: {report.stopped}")

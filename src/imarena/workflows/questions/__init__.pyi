@@ -41,7 +41,7 @@ from .loop import ask as ask
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
 from .past_attempts import shared_attempts as shared_attempts
-from .picture_scan import scan_pictures as scan_pictures
+from .picture_scan import scan_with_tool as scan_with_tool
 from .reparsing import reparse_replies as reparse_replies
 from .report import JudgeReport as JudgeReport
 from .report import JudgeTally as JudgeTally

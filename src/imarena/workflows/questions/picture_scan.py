@@ -55,7 +55,7 @@ def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
     return {sha256: None for sha256 in hashes if sha256 not in withdrawn}
 
 
-def scan_pictures(
+def scan_with_tool(
     workspace: Workspace,
     tool_name: str,
     *,

@@ -11,7 +11,7 @@ from typing import Any
 from imarena.core import Progress
 from imarena.core.records import Evidence, Status
 from imarena.storage import Workspace
-from imarena.workflows.questions.picture_scan import ScanReport, scan_pictures
+from imarena.workflows.questions.picture_scan import ScanReport, scan_with_tool
 
 TEXT = "text"
 FLAG = "injected_text"
@@ -21,7 +21,7 @@ FLAGGER = "injection-words"
 
 def scan_images(workspace: Workspace, *, executor: str = "", progress: Progress | None = None) -> ScanReport:
     """Read every image not yet read, then flag. Ctrl-C stops it cleanly; words read so far are kept."""
-    return scan_pictures(workspace, "words", executor=executor, progress=progress, finish=flag_texts)
+    return scan_with_tool(workspace, "words", executor=executor, progress=progress, finish=flag_texts)
 
 
 # ---------------------------------------------------------------- flags
