@@ -211,7 +211,7 @@ def progress_bars(title: str) -> "Iterator[protocols.Progress]":
             if stage not in tasks:
                 tasks[stage] = bars.add_task(f"{title}: {stage}", total=total)
             bars.update(tasks[stage], completed=done, total=total)  # type: ignore[arg-type]
-            line(f"{title}: {stage} {done:,}" + (f" of {total:,}" if total is not None else ""))
+            line(f"{title}: {stage}: {done:,}" + (f" of {total:,}" if total is not None else ""))
 
         yield tell
         for task in bars.tasks:

@@ -72,7 +72,7 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     if len(leaders) > 1:
         lead = "" if len(leaders) == len(ranking.models) else _shared_lead(ranking, pairs, level)
         chance = _chance(ranking) if lead.endswith(_SEPARATED) and not too_few_units(ranking) else ""
-        return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}.{chance}"
+        return f"{begin}{listed(leaders, _LEADERS_LISTED)} share first place among {number}{lead}.{chance}"
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
     if too_few_units(ranking) or not any(pair.bounded for pair in pairs):
         return f"{begin}{first.model} has the highest rating of {number}, {ahead}; {_why_unknown(ranking)}."
@@ -119,7 +119,7 @@ def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) 
     if (units := too_few_units(ranking)) and any(pair.bounded for pair in pairs):
         return f"; {units} are not enough evidence to separate them from the others"
     if not any(pair.bounded for pair in pairs):
-        return "; there are no intervals for their lead"
+        return "; their lead has no interval"
     rivals, unknown = _not_separated(pairs)
     if rivals:
         return f"; the {level} intervals do not separate all of them from {listed(rivals, _MOST_NAMES)}"

@@ -76,16 +76,18 @@ def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pa
             together[judge] += group
     for judge, group in sorted(together.items()):
         yield (
-            f"True quality is from 0 to 1. Of {len(group):,} pairs here whose true quality differs by {CLEAR} or more,"
-            f" {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
+            f"True quality is from 0 to 1. Of {len(group):,} clearly different pairs (true quality differs by {CLEAR}"
+            f" or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
         )
 
 
 def _tally(pairs: list[_Pair]) -> str:
     wrong = sum(pair.turned > 0 for pair in pairs)
     equal = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
-    ties = f", scores {equal:,} equal" if equal else ""
-    return f"orders {len(pairs) - wrong - equal:,} correctly{ties} and {wrong:,} wrongly"
+    if not wrong and not equal:
+        return "orders all correctly"
+    ties = f", and gives equal scores to {counted(equal, 'pair')}" if equal else ""
+    return f"orders {len(pairs) - wrong - equal:,} correctly and {wrong or 'none'} wrongly{ties}"
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
@@ -193,14 +195,14 @@ def _name(item: Item, output: Output) -> str:
 
 def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
     wrong = [pair for pair in pairs if pair.turned]
-    of = f"of {counted(len(pairs), 'clearly different pair')} it {_tally(pairs)}"
+    of = f"of {counted(len(pairs), 'clearly different pair')}, it {_tally(pairs)}"
     if not wrong:
         return f"{judge} makes no error here: {of}."
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
-        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_score_text(worst.scores[1])} and"
-        f" {_name(item, worst.better)} {_score_text(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
-        f" {worst.truths[0]:.2f}; {of}."
+        f"{judge} makes an error here: it gives {_name(item, worst.worse)} (true quality {worst.truths[1]:.2f}) a score"
+        f" of {_score_text(worst.scores[1])} and {_name(item, worst.better)} (true quality {worst.truths[0]:.2f}) a"
+        f" score of {_score_text(worst.scores[0])}; {of}."
     )
 
 
@@ -209,7 +211,7 @@ def _lacking(item: Item, outputs: Sequence[Output]) -> Iterator[str]:
     every = [output for output in outputs if output.turn < len(item.turns)]
     delivered = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
     failed = {
-        (output.editor or "(not named)", output.status.value.replace("_", " "))
+        (_name(item, output), output.status.value.replace("_", " "))
         for output in every
         if (output.editor, output.mode, output.turn) not in delivered
     }

@@ -121,7 +121,7 @@ def _meanings(ranking: Ranking) -> str:
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
-        parts.append("coverage: the share of the items asked for, each turn counted, with an output")
+        parts.append("coverage: the share of requested outputs that exist (each turn counts)")
     return f"{'; '.join(parts)}." if parts else ""
 
 

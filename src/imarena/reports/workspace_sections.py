@@ -42,6 +42,8 @@ STATUS_MEANINGS = {
     "not_tried": "a later turn; the turn before it has no output",
 }
 
+_COMMAND = "Command (in the folder of the workspace, or with -w FOLDER)"
+
 
 @dataclass(frozen=True)
 class UnusualImages:
@@ -161,7 +163,7 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
-    texts = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
+    texts = (board_conclusion(ranking, "editor"), battles, command and f"{_COMMAND}: {command}")
     standings, *details = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
@@ -184,6 +186,8 @@ def _of_editors(table: Table) -> Table:
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
     """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them."""
     names = [ranking.scope.get(by, "") for ranking in rankings]
+    notices = (notice for ranking in rankings for notice in ranking.notices)
+    without_group = {notice.code: notice for notice in notices if notice.code == "unnamed_group"}
     conclusions = tuple(
         (
             name,
@@ -209,7 +213,8 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
     )  # fmt: skip
     return Section(
         f"Leaderboard: {title}, by {by}",
-        (f"Command: {command}",) if command else (),
+        (f"{_COMMAND}: {command}",) if command else (),
+        tuple(sentences([*without_group.values()], "report")),
         tables=(
             Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions),
             Table(head, rows),

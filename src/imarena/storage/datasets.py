@@ -52,9 +52,11 @@ def remove_dataset(workspace: Workspace, name: str, *, remove: bool) -> StoredDa
                 verb = (
                     "depends" if len(dataset.blocked_by) == 1 and dataset.blocked_by[0].startswith("1 ") else "depend"
                 )
+                *first, last = dataset.blocked_by
+                blockers = f"{', '.join(first)} and {last}" if first else last
                 raise UserError(
-                    f"The data set '{name}' cannot be removed: {', '.join(dataset.blocked_by)} {verb} on it.",
-                    hint="Only data sets without results can be removed. For another start, use a new workspace.",
+                    f"The data set '{name}' cannot be removed: {blockers} {verb} on it.",
+                    hint="Only data sets without results can be removed. To start over, create a new workspace.",
                 )
             if remove:
                 _delete(connection, name)
@@ -89,7 +91,7 @@ def _dataset(connection: Connection, name: str) -> StoredDataset:
 
     judgments, votes = on_items(schema.judgments), on_items(schema.votes)
     blocking = {
-        "output of `edit`": count(outputs, outputs.c.item_id.in_(item_ids), outputs.c.run_id.is_not(None)),
+        "output attempt of `edit`": count(outputs, outputs.c.item_id.in_(item_ids), outputs.c.run_id.is_not(None)),
         "judgment": judgments,
         "vote": votes,
         "task of a campaign": on_items(schema.assignments),

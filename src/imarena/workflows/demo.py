@@ -65,11 +65,13 @@ def demo(
         board = load_outputs(workspace, datasets=[DATASET])
         judge = JUDGES.get("builtin")({}, None)
         scores = pointwise_cases(board)
-        judge_cases(workspace, judge, scores, parents=board.parents, progress=_step("scores", progress))
+        judge_cases(
+            workspace, judge, scores, parents=board.parents, progress=_step("different questions for scores", progress)
+        )
         battles = cases_of(board, sampled_pairs(board, Sampler()), "both")
         judge_cases(
             workspace, judge, battles, question_settings=QuestionSettings("battle"), parents=board.parents,
-            progress=_step("comparisons (both orders)", progress),
+            progress=_step("different questions for comparisons (both orders)", progress),
         )  # fmt: skip
         boards = Boards(View(workspace))
         first = boards.board(BoardQuery())

@@ -136,7 +136,7 @@ def test_pvc_md_trains_a_judge_and_evaluates_it(tmp_path: Path, models: Path) ->
     mine = {
         "battle --judge pvc-judge": "battle --option max_tokens=4 --sampler voted --judge pvc-judge",
         "Qwen/Qwen3-VL-8B-Instruct": str(models / "qwen"), "../run --model": f"../run --device cpu {LITTLE} --model",
-        "--editor NAME": " ".join(f"--editor function:tests.small_data.pair_scenes:{name}" for name in DAMAGE),
+        "--editors NAME": " ".join(f"--editors function:tests.small_data.pair_scenes:{name}" for name in DAMAGE),
         "../pairs ../chats": "../pairs ../chats --split 0.5,0.5,0",
     }  # fmt: skip
     whole, _, evaluation = blocks_of("pvc.md", __file__)

@@ -73,7 +73,7 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
     alike = [(left, right, "tie", "one") for left in names for right in names if left < right]
     lost = [(name, "z", "left", "one") for name in names]
     assert board_conclusion(board([*alike, *lost])) == (
-        "a, b and c share the first place of 4 models; there are no intervals for their lead."
+        "a, b and c share first place among 4 models; their lead has no interval."
     )
     rows: list[Row] = []
     others = ["d", "e", "f", "g", "h"]
@@ -81,10 +81,10 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
         rows += [(left, right, "tie", f"i{item}") for left in names for right in names if left < right]
         rows += [(name, other, "right" if item % 3 == 0 else "left", f"i{item}") for name in names for other in others]
     said = board_conclusion(board(rows))
-    assert said.startswith("a, b and c share the first place of 8 models; ")
+    assert said.startswith("a, b and c share first place among 8 models; ")
     assert said.endswith("do not separate all of them from d, e, f and 2 more.")
     many = [(f"m{left}", f"m{right}", "tie", "one") for left in range(8) for right in range(left)]
-    assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share the first place of 8 models."
+    assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share first place among 8 models."
 
 
 def voted(shares: Sequence[tuple[int, int]]) -> Ranking:
@@ -118,7 +118,7 @@ def test_fewer_than_six_items_show_no_difference() -> None:
     shared = [("a", "b", "tie", f"i{item}") for item in range(5) for _ in range(3)]
     lost = [(name, "c", winner, item) for name, _, _, item in shared for winner in ("left", "left", "right")]
     assert board_conclusion(board([*shared, *lost, *(("b", *row[1:]) for row in lost)])) == (
-        "a and b share the first place of 3 models; 5 items are not enough evidence to separate them from the others."
+        "a and b share first place among 3 models; 5 items are not enough evidence to separate them from the others."
     )
 
 

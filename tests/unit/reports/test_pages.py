@@ -76,7 +76,11 @@ def test_a_gallery_says_where_a_judge_errs_and_what_is_missing() -> None:
     (shown,) = section.exhibits
     assert [picture.caption for picture in shown.pictures] == ["good", "bad"], "the best stand first"
     assert any(
-        remark.startswith("some-judge makes an error here: it gives bad 5 and good 3") for remark in shown.remarks
+        remark.startswith(
+            "some-judge makes an error here: it gives bad (true quality 0.20) a score of 5 and good (true quality 0.90) a"
+            " score of 3"
+        )
+        for remark in shown.remarks
     )
     assert "No image from none (refused)." in shown.remarks
     assert section.text[0].startswith("1 of 7 items")

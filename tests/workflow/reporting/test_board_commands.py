@@ -55,7 +55,7 @@ def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path, chose
         title = section.splitlines()[0]
         if not re.match(r"Leaderboard: both.*(scores|battles)$", title):
             continue
-        (command,) = re.findall(r"Command: (imarena rank.*)", section)
+        (command,) = re.findall(r"Command[^:]*: (imarena rank.*)", section)
         board = imarena("-w", root, "--json", *shlex.split(command)[1:]).json
         assert {row["model"] for row in board["models"]} == ({"ash", "fir"} if chosen else set(EDITORS))
         for row in board["models"]:

@@ -52,9 +52,14 @@ def test_each_item_lists_the_errors_of_the_judge(arena: Workspace, tmp_path: Pat
     assert section is not None
     shown = {exhibit.title.split(" ")[0]: exhibit for exhibit in section.exhibits}
     right, wrong, chain = (" ".join(shown[key].remarks) for key in KEYS)
-    assert "robot makes no error here: of 3 clearly different pairs it orders 2 correctly, scores 1 equal" in right
+    assert (
+        "no error here: of 3 clearly different pairs, it orders 2 correctly and none wrongly, and gives equal scores to 1 pair."
+        in right
+    )
     assert "No image from studio-flaky (timeout)." in right
-    assert "robot makes an error here: it gives studio-returns-input 900 and studio-exact 300" in wrong
+    assert (
+        "error here: it gives studio-returns-input (true quality 0.40) a score of 900 and studio-exact (true" in wrong
+    )
     assert "orders 2 correctly and 1 wrongly" in wrong
     assert "robot makes no error here" in chain
     assert section.exhibits[-1] is shown["world-srie-cg"]  # most errors last

@@ -93,7 +93,7 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     assert shown.splitlines()[0].startswith(
         f"By the verdicts of judge robot, good is the best of 3 models: at least {said[1]} points ahead of fair"
     )
-    assert "coverage: the share of the items asked for, each turn counted, with an output" in shown
+    assert "coverage: the share of requested outputs that exist (each turn counts)" in shown
 
 
 def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:

@@ -36,5 +36,6 @@ def command(
             "database": workspace.database,
             "made": not existed,
         }
-    action = "There is a workspace in" if existed else "Created a workspace in"
-    emit(context, document, f"{action} {document['workspace']}.\n{NEXT.format(call=f'imarena -w {root}')}")
+    folder = document["workspace"]
+    action = f"{folder} is already a workspace: nothing changed." if existed else f"Created a workspace in {folder}."
+    emit(context, document, f"{action}\n{NEXT.format(call=f'imarena -w {root}')}")

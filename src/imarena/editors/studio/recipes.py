@@ -42,7 +42,7 @@ def timid(work: StudioRequest) -> RecipeResult:
 
 
 def over_editing(work: StudioRequest) -> RecipeResult:
-    """Does what was asked, then also recolours something else and grades the whole picture."""
+    """Does what was asked, then also recolours something else and shifts the colours of the whole image."""
     rng, scene = work.rng, work.after
     unedited = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
     if unedited:
@@ -131,7 +131,7 @@ def new_image(work: StudioRequest) -> bytes:
 
 
 def flaky(work: StudioRequest) -> RecipeResult:
-    """Fails three times in ten, each time with a status; otherwise it is nearly exact."""
+    """Fails at random, on average three times in ten, each time with a status; otherwise it is nearly exact."""
     rng = work.rng
     if rng.random() < FAIL_SHARE:
         return (

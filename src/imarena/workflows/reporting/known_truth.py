@@ -80,8 +80,9 @@ def _section(
     )
     agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
     text = [
-        "The studio editors are programs, not models: each makes one kind of mistake, described below. The studio draws"
-        " the exact answer to every instruction, so the true quality of each image is known (0 to 1; the table has the"
+        "The studio editors are programs with known habits: studio-exact does what was asked, and each of the others"
+        " makes one kind of mistake (see the table). The bundled benchmark, called studio, draws the exact answer to"
+        " every instruction, so the true quality of each image is known (0 to 1; the table has the"
         " mean over an editor's outputs). Judges see only images and instructions.",
         "A judge can rank the editors correctly and still be wrong about single images: the gallery shows where.",
     ]

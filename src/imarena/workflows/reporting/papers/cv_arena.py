@@ -83,7 +83,12 @@ def _boards_table(
 
 def _boards_note(data: PaperData) -> str:
     """A note on why these boards can differ from the leaderboard."""
-    leaderboard = f" The leaderboard of this report ranks by {describe_source(data.main.chosen)}." if data.main else ""
+    leaderboard = ""
+    if data.main is not None:
+        chosen = data.main.chosen
+        by_judge = chosen.source == "judge" and chosen.judge
+        how = f"battles that {chosen.judge} judged" if by_judge else describe_source(chosen)
+        leaderboard = f" The first leaderboard of this report ranks by {how}."
     votes, judge = data.active["votes"], data.active["judge"]
     by = f"scores of {judge} and by votes" if votes else f"scores of {judge}"
     pairs = "both have a score or were voted on" if votes else "both have a score"
