@@ -11,7 +11,7 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monk
         tell("rows", 1200, 5000)
         tell("pictures", 3, None)
     said = capsys.readouterr()
-    assert said.err.splitlines() == ["import: rows 1,200 of 5,000", "import: pictures 3"]
+    assert said.err.splitlines() == ["import: rows: 1,200 of 5,000", "import: pictures: 3"]
     assert said.out == ""
 
 
