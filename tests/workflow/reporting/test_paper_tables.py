@@ -72,7 +72,7 @@ def test_cv_arena_trials_are_those_of_route_report(arena: Path, text: str) -> No
 
 def test_cv_arena_boards_state_what_they_rank_by(text: str) -> None:
     note = f"These boards rank by scores of {SCORER} and by votes, on pairs of outputs in single mode that both have a "
-    note += "score or were voted on. The leaderboard of this report ranks by people. The orders can differ."
+    note += "score or were voted on. The first leaderboard of this report ranks by people. The orders can differ."
     for place in ("Table 3. Top of the board", "Table 4. All editors by setting"):
         part = text[text.index(f"**{place}") :].partition("\n**")[0]
         assert note in part.replace("\\", ""), place
