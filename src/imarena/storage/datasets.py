@@ -91,7 +91,7 @@ def _dataset(connection: Connection, name: str) -> StoredDataset:
 
     judgments, votes = on_items(schema.judgments), on_items(schema.votes)
     blocking = {
-        "output attempt of `edit`": count(outputs, outputs.c.item_id.in_(item_ids), outputs.c.run_id.is_not(None)),
+        "attempt of `edit`": count(outputs, outputs.c.item_id.in_(item_ids), outputs.c.run_id.is_not(None)),
         "judgment": judgments,
         "vote": votes,
         "task of a campaign": on_items(schema.assignments),
@@ -104,7 +104,7 @@ def _dataset(connection: Connection, name: str) -> StoredDataset:
 
 
 def _first_plural(number: int, noun: str) -> str:
-    """Return the number with the plural of the first word: `2 outputs of edit`."""
+    """Return the number with the plural of the first word: `2 attempts of edit`."""
     head, space, tail = noun.partition(" ")
     return counted(number, head) + space + tail
 

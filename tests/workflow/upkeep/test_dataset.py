@@ -59,7 +59,7 @@ def test_what_depends_on_it_is_named(imarena: Imarena, arena: Path) -> None:
     assert "cannot be removed: 4 judgments depend on it" in ended.err
     imarena("-w", "arena", "edit", "--studio", "-e", "studio-exact", "-i", "photo-cat")
     studio = imarena("-w", "arena", "--json", "dataset", "list").json["datasets"][1]["name"]
-    assert "1 output attempt of `edit` depends on it" in imarena("-w", "arena", "dataset", "remove", studio, code=2).err
+    assert "1 attempt of `edit` depends on it" in imarena("-w", "arena", "dataset", "remove", studio, code=2).err
 
 
 def test_an_unknown_name_gets_a_suggestion(imarena: Imarena, arena: Path) -> None:

@@ -25,7 +25,7 @@ def list_command(context: typer.Context) -> None:
         emit(context, document, f"There are no items. Import some: {program(context)} import FORMAT PATH")
         return
     head = columns(
-        Column("data set", wrap=True), Column("items", ","), Column("outputs", ","), Column("judgments", ","),
+        Column("data set", wrap=True), Column("items", ","), Column("attempts", ","), Column("judgments", ","),
         Column("votes", ","),
     )  # fmt: skip
     rows = tuple((row.name, row.items, row.outputs, row.judgments, row.votes) for row in datasets)

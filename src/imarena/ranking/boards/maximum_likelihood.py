@@ -120,7 +120,7 @@ def _fitted(
         base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
         setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
     lead = np.abs(base.theta[setup.cells.left] - base.theta[setup.cells.right]).max(initial=0.0)
-    if options.method == "mixture" and (not base.converged or lead > RUNAWAY):
+    if options.method == "mixture" and lead > RUNAWAY:
         base = fit_board(setup.cells, setup.likelihood, aux=setup.aux, anchors=anchors, strength_prior=0.5)
         setup = replace(setup, notices=(*setup.notices, Notice(code="strength_unbounded")))
     return setup, base, aux, steps
