@@ -122,6 +122,7 @@ class OrderedRun:
             for record in result.pool
         ]
         added = self._workspace.store.add(items)
+        self._benchmark.refresh()
         self.tally.add(request.key, result, [item.key for item in items], added.new)
         return True
 
