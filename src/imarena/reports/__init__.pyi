@@ -37,8 +37,7 @@ from .edival.agreement import style_table as style_table
 from .edival.figures import OverallRule as OverallRule
 from .edival.figures import tool_swap as tool_swap
 from .edival.plots import edival_charts as edival_charts
-from .edival.plots import save_fronts as save_fronts
-from .edival.plots import save_trends as save_trends
+from .edival.plots import save_edival_plots as save_edival_plots
 from .edival.scored import ScoredEdit as ScoredEdit
 from .edival.scored import ScoredOutput as ScoredOutput
 from .edival.scored import ScoredSet as ScoredSet
@@ -46,8 +45,6 @@ from .edival.scored import complete_cases as complete_cases
 from .edival.tables import report_tables as report_tables
 from .edival.tables import settings_table as settings_table
 from .edival.tables import swap_table as swap_table
-from .edival_build import build_tables as build_tables
-from .edival_build import objects_table as objects_table
 from .fragility_tables import fragility_tables as fragility_tables
 from .gallery import ScoringJudge as ScoringJudge
 from .gallery import gallery_section as gallery_section

@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted, unknown_name
+from imarena.core import UserError, counted, known_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -53,10 +53,18 @@ def calibrate(
     plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
 ) -> None:
     """Measure how well a judge agrees with people, by score gap, and store the calibration."""
+    from imarena.routing import CALIBRATION_METHODS
     from imarena.workflows.active_elo import calibrate_judge
     from imarena.workflows.boards import CalibrationOptions
 
-    fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
+    fit = CalibrationOptions(
+        known_name("No calibration method", method, CALIBRATION_METHODS),
+        ridge,
+        _edges(edges),
+        read_range(score_range),
+        rounds,
+        seed,
+    )
     with session_workspace(context) as workspace:
         report = calibrate_judge(workspace, judge, fit)
     document = report.to_json()
@@ -370,14 +378,6 @@ def _band(row: "GapRow") -> tuple[CellValue, ...]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _method(text: str) -> Any:
-    from imarena.routing import CALIBRATION_METHODS
-
-    if text not in CALIBRATION_METHODS:
-        raise unknown_name("No calibration method", text, CALIBRATION_METHODS)
-    return text
 
 
 def _edges(text: str) -> tuple[float, ...]:

@@ -34,6 +34,11 @@ class ScoredOutput:
     """How the instructions of a complex edit were joined; empty for the default."""
 
     @property
+    def asked(self) -> tuple[ScoredEdit, ...]:
+        """The edits that this output was asked for: in complex mode all of the prompt, else the turn's own."""
+        return self.edits if self.mode == "complex" else self.edits[-1:]
+
+    @property
     def marginal(self) -> bool | None:
         """Was this turn's own edit carried out? None: undecided."""
         return self.edits[-1].passed if self.edits else None

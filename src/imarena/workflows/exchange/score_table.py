@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import UserError, grouped
 from imarena.core.records import Item
 from imarena.reports.tables import csv_rows
 from imarena.storage import JudgeVariant, Workspace, reading
@@ -92,9 +92,7 @@ def _rows(view: View, rows: Counter[str], not_counted: Counter[str], *, everythi
 
 def _first_scores(view: View) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the sorted `seq` of the scores that boards count, of every judge and dimension."""
-    kinds: dict[tuple[str, str], list[JudgeVariant]] = {}
-    for variant in view.variants.counting(pairwise=False):
-        kinds.setdefault((variant.judge, variant.dimension), []).append(variant)
+    kinds = grouped(((variant.judge, variant.dimension), variant) for variant in view.variants.counting(pairwise=False))
     parts = [first_scores(view.judgments(variants)).seq for variants in kinds.values()]
     return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 

@@ -1,13 +1,12 @@
 """Judges against people on every data set of a workspace: accuracy, order consistency, pointwise and pairwise."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import UserError, grouped
 from imarena.core.records import Outcome
 from imarena.preferences import (
     ALL_TASKS,
@@ -122,9 +121,7 @@ def evaluate_workspace(
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
         )
-    by_group: dict[tuple[str, str], list[PairTruth]] = defaultdict(list)
-    for truth in truths:
-        by_group[truth.dataset, truth.dimension].append(truth)
+    by_group = grouped(((truth.dataset, truth.dimension), truth) for truth in truths)
     rows: list[JudgeRow] = []
     schemes: list[SchemeComparison] = []
     differences: list[JudgeDifference] = []

@@ -1,11 +1,11 @@
 """`align` on a workspace: compare judges with people, by scores and ratings, and by battles and votes."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from pydantic import JsonValue
 
@@ -27,10 +27,10 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both, unknown_name
+from imarena.core import UserError, counted, grouped, known_name, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
-from imarena.stats import UNSTATED_TIE
+from imarena.stats import UNSTATED_TIE, MissingVerdicts
 from imarena.storage import Workspace, reading
 from imarena.tables import column_names, read_file
 from imarena.workflows.studies.agreement_files import (
@@ -47,7 +47,7 @@ from imarena.workflows.studies.pair_columns import (
     votes_from_ratings,
     votes_from_store,
 )
-from imarena.workflows.studies.people_files import read_people_file
+from imarena.workflows.studies.people_files import higher_side, mean_marks, read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
 _NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
@@ -228,13 +228,9 @@ def _align_votes(
     return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
-def _missing_rule(text: str) -> Literal["exclude", "wrong"]:
+def _missing_rule(text: str) -> MissingVerdicts:
     """Parse `--missing`: how to count battles without a verdict of the judge."""
-    if text == "wrong":
-        return "wrong"
-    if text == "exclude":
-        return "exclude"
-    raise unknown_name("Unknown --missing", text, ("exclude", "wrong"))
+    return known_name("Unknown --missing", text, get_args(MissingVerdicts))
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
@@ -314,19 +310,12 @@ def pairs_of_ratings(ratings: RatingColumns) -> VerdictColumns:
 
     Uses the overall rating, or the table's only criterion; without an overall, several criteria give no votes.
     """
-    criteria = ratings.labels.get("criterion", [""] * len(ratings))
-    counts = Counter(criteria)
-    about = WHOLE if WHOLE in counts else next(iter(counts)) if len(counts) == 1 else None
-    marks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row, value in enumerate(ratings.value):
-        if criteria[row] == about and isinstance(value, float):
-            marks[ratings.unit[row]][ratings.labels["model"][row]].append(value)
-    lines = []
-    for unit, models in marks.items():
-        means = {model: sum(values) / len(values) for model, values in models.items()}
-        for left, right in combinations(sorted(means), 2):
-            gap = round(means[left] - means[right], 9)
-            lines.append((unit, left, right, "tie" if gap == 0 else "left" if gap > 0 else "right"))
+    means = mean_marks(ratings)
+    lines = [
+        (unit, left, right, higher_side(means[unit, left], means[unit, right]))
+        for unit, models in grouped(means).items()
+        for left, right in combinations(sorted(models), 2)
+    ]
     return VerdictColumns(
         [line[0] for line in lines], [line[1] for line in lines], [line[2] for line in lines],
         [line[3] for line in lines], ["people's mean rating"] * len(lines), {},

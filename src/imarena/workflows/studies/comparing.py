@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, skip_causes
+from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, grouped, skip_causes
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy
@@ -243,9 +243,7 @@ def compare(
     """Ask the judge the missing questions and compare NEW with OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
     results, left_out = _results(workspace, sides, job)
-    tasks: dict[str, list[ItemResult]] = defaultdict(list)
-    for result in results:
-        tasks[result.item.task or "(none)"].append(result)
+    tasks = grouped((result.item.task or "(none)", result) for result in results)
     judged = Counter(report.judgments)
     judged[Status.OK.value] += report.done_before
     comparison = ModelComparison(

@@ -20,7 +20,7 @@ from imarena.agreement import (
     rating_disagreements,
     vote_disagreements,
 )
-from imarena.core import shortened
+from imarena.core import grouped, shortened
 from imarena.core.records import Item, Output
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
@@ -101,10 +101,7 @@ def _once_per_output(rated: Sequence[Disagreement]) -> list[Disagreement]:
 
 
 def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Iterator[Disagreement]:
-    by_judge: dict[str, list[Disagreement]] = defaultdict(list)
-    for row in rows:
-        if row.size > 0:
-            by_judge[reader.judge_of(row).name].append(row)
+    by_judge = grouped((reader.judge_of(row).name, row) for row in rows if row.size > 0)
     for _, own_rows in sorted(by_judge.items()):
         yield from sorted(own_rows, key=lambda row: (-row.size, reader.key(row), row.outputs, row.about))[:count]
 

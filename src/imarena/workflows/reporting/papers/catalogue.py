@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import package_yaml, plural
+from imarena.core import grouped, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
@@ -104,10 +104,8 @@ def _without_repeats(block: Block, printed: Sequence[Section]) -> Block:
     where = {(table.title, table.rows): section.title for section in printed for table in section.tables if table.title}
     sections = [where.get((table.title, table.rows)) for table in block.tables]
     kept = tuple(table for table, section in zip(block.tables, sections, strict=True) if section is None)
-    by_section: dict[str, list[str]] = {}
-    for table, section in zip(block.tables, sections, strict=True):
-        if section is not None:
-            by_section.setdefault(section, []).append(table.title)
+    pairs = zip(sections, block.tables, strict=True)
+    by_section = grouped((section, table.title) for section, table in pairs if section is not None)
     texts = [f"see the section “{title}”: {_table_names(titles)}." for title, titles in by_section.items()]
     return replace(block, tables=kept, text=(*block.text, *texts))
 

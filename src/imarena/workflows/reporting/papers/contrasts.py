@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 
 from imarena.agreement import AlignOptions, align
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, grouped
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import paired_t, welch_t
@@ -41,10 +41,8 @@ def contrasts(data: PaperData) -> Block:
 def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> dict[tuple[int, int], float]:
     """The mean value over these editors for each item and turn."""
     entries = data.view.entries
-    values_of: dict[tuple[int, int], list[float]] = {}
-    for row in np.flatnonzero(np.isfinite(values)).tolist():
-        if data.editors[row] in editors:
-            values_of.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
+    rows = [row for row in np.flatnonzero(np.isfinite(values)).tolist() if data.editors[row] in editors]
+    values_of = grouped(((int(entries.item[row]), int(entries.turn[row])), float(values[row])) for row in rows)
     return {key: float(np.mean(ratings)) for key, ratings in values_of.items()}
 
 
@@ -77,11 +75,9 @@ def _sides(
 
 def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     values = data.people[WHOLE].on_unit_scale
-    means: dict[str, list[float]] = {}
-    for editor, value in zip(data.editors, values.tolist(), strict=True):
-        if editor and np.isfinite(value):
-            means.setdefault(editor, []).append(value)
-    best = sorted(means, key=lambda editor: (-float(np.mean(means[editor])), editor))[:2]
+    pairs = zip(data.editors, values.tolist(), strict=True)
+    ratings = grouped((editor, value) for editor, value in pairs if editor and np.isfinite(value))
+    best = sorted(ratings, key=lambda editor: (-float(np.mean(ratings[editor])), editor))[:2]
     if len(best) == 2:
         yield from _sides(data, f"I. {best[0]} and {best[1]} (the two highest means)", (best[0],), (best[1],))
 

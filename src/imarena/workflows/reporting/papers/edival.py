@@ -105,11 +105,7 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
         path = folder / f"{number:02d}-{words}.csv"
         path.write_text(to_csv(table), encoding="utf-8")
         written.append(path)
-    for mode in ("multi_turn", "complex", "single"):
-        if report.scored.editors(mode):
-            written += reports.save_fronts(report.scored, mode, folder)
-            written += reports.save_trends(report.scored, mode, folder)
-    return written
+    return written + reports.save_edival_plots(report.scored, folder)
 
 
 def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
