@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from imarena import routing
-from imarena.core import UserError, content_id
+from imarena.core import Document, UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Calibration, Campaign, JsonDict
 from imarena.judges import JudgeRange, range_of
@@ -224,7 +224,7 @@ class VotesNeeded:
 
 
 @dataclass(frozen=True)
-class VotePlan:
+class VotePlan(Document):
     """Votes and cost to reach an interval width, and whether the top models are already known."""
 
     judge: str
@@ -244,15 +244,8 @@ class VotePlan:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {
-            "judge": self.judge,
-            **notice_fields(self.notices),
-            **{name: getattr(self, name) for name in ("items", "models", "votes_so_far", "controls_so_far")},
-            **asdict(self.wanted),
-            "spread": "evenly: route assign --policy random",
-            **{name: getattr(self, name) for name in ("target", "top", "top_confidence", "stop", "tau", "delta")},
-            "deferral": [asdict(line) for line in self.deferral],
-        }
+        document = super().to_json()
+        return {**document, **document.pop("wanted"), "spread": "evenly: route assign --policy random"}
 
 
 def check_confidence(confidence: float) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core import VERSION, Settings, error_message
+from imarena.core import VERSION, Document, Settings, error_message
 from imarena.engine import ask_nodes, cluster
 from imarena.storage import is_workspace, open_workspace
 from imarena.workflows.upkeep.doctor import installed_extras
@@ -42,7 +42,7 @@ class CheckedNode:
 
 
 @dataclass(frozen=True)
-class ClusterReport:
+class ClusterReport(Document):
     """What a cluster offers."""
 
     address: str
@@ -63,8 +63,7 @@ class ClusterReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        nodes = [{**node.__dict__, "facts": None if node.facts is None else node.facts.__dict__} for node in self.nodes]
-        return {**self.__dict__, "nodes": nodes, "usable": self.usable, "notes": self.notes}
+        return {**super().to_json(), "usable": self.usable, "notes": self.notes}
 
 
 def check_cluster(address: str, root: Path) -> ClusterReport:

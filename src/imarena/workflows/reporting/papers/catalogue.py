@@ -33,6 +33,15 @@ class PaperEntry:
     charts: tuple[str, ...] = ()
     """Beginnings of the names of its plots in `imarena edival report --out`."""
 
+    @property
+    def label(self) -> str:
+        """The place in the paper, such as `Table 3`."""
+        return f"{self.place[0].upper()}{self.place[1:]}"
+
+    def titled(self, table: Table) -> Table:
+        """One of the entry's tables with its place in the paper in the title."""
+        return replace(table, title=f"{self.label}. {self.title}" + (f": {table.title}" if table.title else ""))
+
 
 @cache
 def paper_entries() -> tuple[PaperEntry, ...]:
@@ -111,19 +120,16 @@ def _without_repeats(block: Block, printed: Sequence[Section]) -> Block:
 
 
 def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
-    tables, charts, exhibits, texts = [], [], [], []
+    tables: list[Table] = []
+    charts, exhibits, texts = [], [], []
     for entry, block in blocks:
-        paper_place = entry.place[0].upper() + entry.place[1:]
-        for table in block.tables:
-            title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")
-            tables.append(replace(table, title=title))
-        number = entry.paper
+        tables += [entry.titled(table) for table in block.tables]
         charts += [
-            replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{paper_place}. {chart.caption}")
+            replace(chart, name=f"paper-{entry.paper}-{chart.name}", caption=f"{entry.label}. {chart.caption}")
             for chart in block.charts
         ]
-        exhibits += [replace(part, title=f"{paper_place}. {entry.title} · {part.title}") for part in block.exhibits]
-        texts += [f"{paper_place}: {text}" for text in block.text]
+        exhibits += [replace(part, title=f"{entry.label}. {entry.title} · {part.title}") for part in block.exhibits]
+        texts += [f"{entry.label}: {text}" for text in block.text]
     return Section(
         f"Tables and figures of {paper}", points=tuple(texts), tables=tuple(tables), charts=tuple(charts),
         exhibits=tuple(exhibits),

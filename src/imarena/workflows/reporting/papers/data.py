@@ -155,7 +155,7 @@ class PaperData:
         """(k,) the mean of the values of each output; NaN without any."""
         number = len(self.view.entries.output_id)
         count, total = np.bincount(output, minlength=number), np.bincount(output, values, number)
-        return np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+        return np.asarray(np.divide(total, count, out=np.full(number, np.nan), where=count > 0))
 
     @cached_property
     def active(self) -> Mapping[str, Any]:

@@ -32,15 +32,7 @@ class EdiValReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``: each table by its title, rows as they are."""
-        tables = [
-            {
-                "title": table.title,
-                "columns": [column.title for column in table.columns],
-                "rows": [list(row) for row in table.rows],
-                "notes": list(table.notes),
-            }
-            for table in self.tables
-        ]
+        tables = [{**table.to_json(), "notes": list(table.notes)} for table in self.tables]
         return {
             "tools": dict(self.scored.tools), "outputs": len(self.scored.outputs),
             "unscored": dict(self.scored.unscored), "settings": self.settings, "tables": tables,
