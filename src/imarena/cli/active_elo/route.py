@@ -321,11 +321,11 @@ def report(
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import explicit_gates
-    from imarena.workflows.active_elo import Trial, active_report
+    from imarena.workflows.active_elo import SimulationPlan, active_report
 
     gates = explicit_gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
-    trial = Trial(max(seeds, 2), seed=seed) if seeds else None
+    trial = SimulationPlan(seeds=max(seeds, 2), seed=seed) if seeds else None
     with session_workspace(context) as workspace, progress_bars("report") as progress:
         document = active_report(
             workspace,

@@ -8,7 +8,7 @@ from imarena.core import UserError
 from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
-from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
+from imarena.workflows.reporting.papers.catalogue import made_block, paper_entries
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
 from imarena.workflows.views import View
 
@@ -55,7 +55,7 @@ def judge_study(
     for entry in paper_entries():
         if entry.paper != PAPER or not entry.place.startswith(_SHOWN):
             continue
-        block = makers()[entry.make](data)
+        block = made_block(entry, data)
         if block.empty:
             missing.append((entry.label, entry.needs, entry.command))
         tables += [entry.titled(table) for table in block.tables if table.rows]

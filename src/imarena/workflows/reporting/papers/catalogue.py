@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import grouped, package_yaml, plural
+from imarena.core import UserError, grouped, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
@@ -58,6 +58,7 @@ def paper_entries() -> tuple[PaperEntry, ...]:
     return tuple(entries)
 
 
+@cache
 def makers() -> dict[str, Callable[[PaperData], Block]]:
     """The functions that make entries, by name."""
     return {
@@ -66,17 +67,24 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
     }  # fmt: skip
 
 
+def made_block(entry: PaperEntry, data: PaperData) -> Block:
+    """An entry's table or figure; nothing if the data do not suffice."""
+    try:
+        return makers()[entry.make](data)
+    except UserError:
+        return NOTHING
+
+
 def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator[Section]:
     """A section for each paper for which there are data, and a table of everything that is not available.
 
     `printed`: the sections before, for entries whose tables are not repeated.
     """
-    maker_of = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []
     by_paper: dict[str, list[tuple[PaperEntry, Block]]] = {}
     for entry in paper_entries():
-        block = maker_of[entry.make](data) if entry.make else _of_edival(entry, edival)
+        block = made_block(entry, data) if entry.make else _of_edival(entry, edival)
         if block.empty:
             known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
             missing.append(replace(entry, needs=entry.needs + known_better))
