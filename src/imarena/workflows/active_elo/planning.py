@@ -300,8 +300,13 @@ def plan_votes(
     )
 
 
+def _at_most(votes: int | None) -> int:
+    """The forecast of votes; the largest one if it is not known."""
+    return routing.MOST if votes is None else votes
+
+
 def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
-    low, high = (routing.MOST if votes is None else votes for votes in likely)
+    low, high = map(_at_most, likely)
     return high <= WIDEST_RANGE * max(low, 1)
 
 
@@ -323,7 +328,7 @@ def _votes_needed(
     ]
     battles = int((vote_data.pool.askable & ~vote_data.gold[:, None]).sum())
     left = max(battles * wish.raters - len(vote_data.work), 0)
-    widest = lines[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in lines]))]
+    widest = max(lines, key=lambda line: _at_most(line.votes_needed))
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
@@ -344,15 +349,11 @@ def _plan_notices(estimate: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     """Return the obstacles to the goal in this workspace."""
     notices = []
     need, widest = estimate.votes_needed, estimate.widest
-    runner_up = max(
-        routing.MOST if line.votes_needed is None else line.votes_needed
-        for line in estimate.by_model
-        if line.model != widest
-    )
-    if (routing.MOST if need is None else need) > 2 * max(runner_up, 1):
+    runner_up = max(_at_most(line.votes_needed) for line in estimate.by_model if line.model != widest)
+    if _at_most(need) > 2 * max(runner_up, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": runner_up}
         notices.append(Notice(code="one_model_needs_most_votes", values=values))
-    if (routing.MOST if need is None else need) > estimate.votes_left:
+    if _at_most(need) > estimate.votes_left:
         values = {"battles": estimate.battles, "votes_left": estimate.votes_left}
         values |= {"raters": wish.raters, "half_width": estimate.half_width_left, "target": wish.target}
         notices.append(Notice(code="too_few_votes_left", values=values))

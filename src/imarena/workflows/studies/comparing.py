@@ -342,10 +342,6 @@ def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Works
         yield workspace
 
 
-def _more_rows(number: int) -> str:
-    return f"; {counted(number, 'more row')} cannot be used" if number else ""
-
-
 def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
     """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
     names = [sides.old_name, sides.new_name]
@@ -353,8 +349,9 @@ def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: Impo
     empty = [name for name in names if not counts[name]]
     table = [skip for skip in imported.skips if not skip.file.startswith(tuple(f"{name}: " for name in names))]
     if empty and table and not imported.datasets:
+        more = f"; {counted(len(table) - 1, 'more row')} cannot be used" if table[1:] else ""
         raise UserError(
-            f"No item of the table can be used: {table[0]}{_more_rows(len(table) - 1)}.",
+            f"No item of the table can be used: {table[0]}{more}.",
             hint="Correct the table: its images are found by their paths, relative to the folder of the table.",
         )
     if empty:

@@ -117,7 +117,10 @@ def _check_node(node: dict[str, Any], answer: NodeFacts | Exception | None, this
         *(f"extra {name}" for name in this_node.extras if name not in answer.extras),
         *(f"weights {name}" for name in this_node.weights if name not in answer.weights),
     )
-    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, this_node)), tuple(_warnings(answer)), lacks)
+    # Workers do not need the storage: the asking process reads every image and sends it.
+    unreadable = f"it cannot read the workspace's images: {answer.storage}. {_WITHOUT_IMAGES}"
+    warnings = (unreadable,) if answer.storage else ()
+    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, this_node)), warnings, lacks)
 
 
 def _reason(error: Exception | None) -> str:
@@ -134,11 +137,6 @@ def _problems(node: NodeFacts, this_node: NodeFacts) -> Sequence[str]:
     if node.python.rpartition(".")[0] != this_node.python.rpartition(".")[0]:
         problems.append(f"it has Python {node.python}, this machine {this_node.python}. {_SAME}")
     return problems
-
-
-def _warnings(node: NodeFacts) -> Sequence[str]:
-    """Return warnings. Workers do not need the storage: the asking process reads every image and sends it."""
-    return [f"it cannot read the workspace's images: {node.storage}. {_WITHOUT_IMAGES}"] if node.storage else []
 
 
 _SAME = "Install the same version on every machine."
