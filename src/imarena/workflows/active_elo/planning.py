@@ -245,7 +245,8 @@ class VotePlan(Document):
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         document = super().to_json()
-        return {**document, **document.pop("wanted"), "spread": "evenly: route assign --policy random"}
+        wanted = document.pop("wanted")
+        return {**document, **wanted, "spread": "evenly: route assign --policy random"}
 
 
 def check_confidence(confidence: float) -> None:
