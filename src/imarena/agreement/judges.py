@@ -141,7 +141,8 @@ def _group(
     score = round_values(np.array([row.score for row in scored], dtype=np.float64))
     human = round_values([row.human for row in scored])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
-    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
+    own_range = options.score_range.get(judge, options.score_range.get(""))
+    ranges = (own_range, options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits, reach)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
     return GroupAlignment(
@@ -182,10 +183,6 @@ def _whose(figure: Figure) -> str:
 
 Ranges = tuple[ScaleRange | None, ScaleRange | None]
 """The ranges of a judge's scores and of people's ratings; None if not known."""
-
-
-def _score_range(judge: str, options: AlignOptions) -> ScaleRange | None:
-    return options.score_range.get(judge, options.score_range.get(""))
 
 
 def _bias(

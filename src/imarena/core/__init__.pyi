@@ -12,6 +12,7 @@ from .causes import CauseTally as CauseTally
 from .causes import error_causes as error_causes
 from .causes import skip_causes as skip_causes
 from .directions import higher_is_better as higher_is_better
+from .documents import Document as Document
 from .errors import BudgetSpent as BudgetSpent
 from .errors import DatabaseAway as DatabaseAway
 from .errors import DatabaseFailed as DatabaseFailed

@@ -21,10 +21,8 @@ from .contact_sheet import ContactSheetRow as ContactSheetRow
 from .contact_sheet import contact_sheet_html as contact_sheet_html
 from .datasheet_plots import save_datasheet_plots as save_datasheet_plots
 from .disagreement_page import GroupDisagreement as GroupDisagreement
-from .disagreement_page import RatedFigures as RatedFigures
 from .disagreement_page import ShownDisagreement as ShownDisagreement
 from .disagreement_page import ShownImage as ShownImage
-from .disagreement_page import VotedFigures as VotedFigures
 from .disagreement_page import build_disagreement_page as build_disagreement_page
 from .disagreement_page import disagreement_tables as disagreement_tables
 from .edival.agreement import BinaryAgreement as BinaryAgreement

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -290,7 +290,10 @@ def rank_again(
     boards, left_out = reranked.boards, list(reranked.left_out)
     if not boards:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in boards], "left_out": left_out}
+    documents = [
+        {"setting": name, **ranking.model_dump(mode="json", exclude={"covariance"})} for name, ranking in boards
+    ]
+    document = {"boards": documents, "left_out": left_out}
     tables = [table for name, ranking in boards for table in _board_tables(name, ranking)]
     warn_all(context, [*left_out, *sentences(notice for _, ranking in boards for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
@@ -321,11 +324,11 @@ def report(
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import explicit_gates
-    from imarena.workflows.active_elo import Trial, active_report
+    from imarena.workflows.active_elo import SimulationPlan, active_report
 
     gates = explicit_gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
-    trial = Trial(max(seeds, 2), seed=seed) if seeds else None
+    trial = SimulationPlan(seeds=max(seeds, 2), seed=seed) if seeds else None
     with session_workspace(context) as workspace, progress_bars("report") as progress:
         document = active_report(
             workspace,
@@ -353,10 +356,6 @@ def _likely_text(forecast: "VotesNeeded") -> str:
 
 def _number(votes: int | None) -> str:
     return "over a million" if votes is None else f"{votes:,}"
-
-
-def _board(ranking: "Ranking") -> dict[str, Any]:
-    return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
 
 
 def _board_tables(name: str, ranking: "Ranking") -> list[Table]:

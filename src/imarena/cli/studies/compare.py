@@ -18,8 +18,9 @@ from imarena.reports import columns
 from imarena.reports.tables import Column, Table
 
 if TYPE_CHECKING:
+    from imarena.reports import ComparedItem
     from imarena.stats import GateReport
-    from imarena.workflows.studies import ComparedFolders, ItemResult, ModelComparison
+    from imarena.workflows.studies import ComparedFolders, ModelComparison
 
 _TIED_SHOWN = 10
 
@@ -152,7 +153,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     gates.show_gates(console, gate)
 
 
-def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Table:
+def _differences(rows: "Sequence[ComparedItem]", sides: "ComparedFolders") -> Table:
     head = columns("where they differ most", "better", Column("ahead by", ".0f"), Column("instruction", wrap=True))
     lines = tuple(
         (

@@ -61,20 +61,16 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
 def _tables(summary: WorkspaceStatus) -> list[Table]:
     rows: list[tuple[CellValue, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
     rows.append(("different images", summary.images, f"{summary.image_bytes / 1e6:,.1f} MB"))
-    tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
-    if summary.items:
-        tables.append(_counts("items by data set", summary.items))
-    if summary.outputs:
-        tables.append(_outputs(summary))
-    if summary.judgments:
-        tables.append(_nested("judgments by judge", summary.judgments))
-    if summary.votes:
-        tables.append(_counts("votes by rater", summary.votes))
-    if summary.missing:
-        tables.append(_counts("failed: the command that asked retries them", summary.missing))
-    if summary.imported_failures:
-        tables.append(_counts("imported without a verdict: not retried", summary.imported_failures))
-    return tables
+    tables = (
+        Table(columns("records", Column("count", ","), ""), tuple(rows)),
+        _counts("items by data set", summary.items),
+        _outputs(summary),
+        _nested("judgments by judge", summary.judgments),
+        _counts("votes by rater", summary.votes),
+        _counts("failed: the command that asked retries them", summary.missing),
+        _counts("imported without a verdict: not retried", summary.imported_failures),
+    )
+    return [table for table in tables if table.rows]
 
 
 def _counts(title: str, counts: dict[str, int]) -> Table:

@@ -32,6 +32,7 @@ class ScoredOutput:
     latency_s: float | None = None
     connector: str = ""
     """How the instructions of a complex edit were joined; empty for the default."""
+    output_id: str = ""
 
     @property
     def asked(self) -> tuple[ScoredEdit, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from imarena.core import UserError, grouped
+from imarena.core import Document, UserError, grouped
 from imarena.core.records import Item
 from imarena.reports.tables import csv_rows
 from imarena.storage import JudgeVariant, Workspace, reading
@@ -35,7 +35,7 @@ COUNTS = "not_counted"
 
 
 @dataclass(frozen=True)
-class ScoreTable:
+class ScoreTable(Document):
     """What was written: the file, its rows by kind, and why other rows were left out or do not count."""
 
     file: Path
@@ -44,9 +44,7 @@ class ScoreTable:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {
-            "format": "scores", "file": str(self.file), "rows": dict(self.rows), "not_counted": dict(self.not_counted),
-        }  # fmt: skip
+        return {"format": "scores", **super().to_json()}
 
 
 def export_scores(workspace: Workspace, target: Path, *, everything: bool = False) -> ScoreTable:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError, grouped
+from imarena.core import Document, UserError, grouped
 from imarena.core.records import Outcome
 from imarena.preferences import (
     ALL_TASKS,
@@ -26,21 +26,14 @@ Scheme = str
 
 
 @dataclass(frozen=True)
-class JudgeDifference:
+class JudgeDifference(Document):
     """Strict accuracy of one judge minus that of another on the same pairs."""
 
     judge: str
     against: str
     dataset: str
     dimension: str
-    figure: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "judge": self.judge, "against": self.against, "dataset": self.dataset, "dimension": self.dimension,
-            "difference": self.figure.to_json(),
-        }  # fmt: skip
+    difference: Figure
 
 
 @dataclass(frozen=True)
@@ -66,20 +59,12 @@ class SchemeComparison:
 
 
 @dataclass(frozen=True)
-class MetaEvaluation:
+class MetaEvaluation(Document):
     """All rows, both schemes of each model side by side, and differences to one judge if one was named."""
 
     rows: tuple[JudgeRow, ...]
     schemes: tuple[SchemeComparison, ...]
     differences: tuple[JudgeDifference, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "schemes": [scheme.to_json() for scheme in self.schemes],
-            "differences": [difference.to_json() for difference in self.differences],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,8 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     if board is main and query.by is not None:
         yield query.by, boards.boards(replace(board_query, by=query.by))
     elif board is main:
-        for by in _columns(boards.view):
+        labels = boards.view.entries.labels
+        for by in (name for name in GROUPED_BY if 1 < len(labels[name].used()) <= MOST_GROUPS):
             try:
                 of_groups = boards.boards(replace(board_query, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
@@ -259,12 +260,6 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
         for title, group_query in board_queries(boards, board_query):
             if title == board.title:
                 yield query.by, boards.boards(replace(group_query, by=query.by))
-
-
-def _columns(view: View) -> Iterator[str]:
-    for name in GROUPED_BY:
-        if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
-            yield name
 
 
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:

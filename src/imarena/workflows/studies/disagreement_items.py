@@ -1,7 +1,7 @@
 """Find where a judge and people disagree most, with the items, the images, and what the judge and people said."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -194,7 +194,8 @@ class _Reader:
         disagreement = reports.ShownDisagreement(
             row.kind, self.judge_of(row).name, row.about, item.dataset, item.key,
             edit.task or "", item.topic or "", edit.instruction, editors, row.size,
-            _answer(row.judge_value, editors), _answer(row.people_value, editors), _figures(row),
+            _answer(row.judge_value, editors), _answer(row.people_value, editors),
+            row.judge_value, row.people_value, row.difference, row.certainty, row.answers,
             tuple(self._judge_words(row, positions)), tuple(self._people_words(row, positions, editors)),
         )  # fmt: skip
         return replace(disagreement, images=tuple(_images(edit, outputs, disagreement)))
@@ -265,14 +266,6 @@ def _answer(value: float | str, editors: Sequence[str]) -> str:
     if isinstance(value, str):
         return editors[_SIDES[value]] if value in _SIDES else value.replace("_", " ")
     return f"{value:.4g}"
-
-
-def _figures(row: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
-    if row.kind == "rating":
-        ratings = tuple(value for _, value in row.answers)
-        return reports.RatedFigures(row.judge_value, row.people_value, row.difference, ratings)
-    counts = Counter({outcome: int(number) for outcome, number in row.answers})
-    return reports.VotedFigures(row.judge_value, row.people_value, row.certainty, counts)
 
 
 def _reasons(stored: VerdictText) -> Iterator[str]:

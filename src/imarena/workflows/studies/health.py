@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from imarena.core import content_id, grouped
@@ -187,20 +188,13 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
     rows = grouped((editors[output], scores) for output, scores in answers.dimensions.items())
     for editor, means in figures.dimension_means(rows).items():
         for name, mean in means.items():
-            half = Z95 * mean.error if mean.error else None  # equal scores do not prove an error of 0
-            low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
-            method = "normal, 95%" if half is not None else ""
-            why = "one score" if mean.n == 1 else "no variation: all scores are equal"
-            figure = Figure(
-                name,
-                mean.mean,
-                mean.n,
-                "mean",
-                low=low,
-                high=high,
-                interval=method,
-                interval_reason="" if method else why,
-            )
+            figure = Figure(name, mean.mean, mean.n, "mean")
+            if mean.error:
+                low, high = mean.mean - Z95 * mean.error, mean.mean + Z95 * mean.error
+                figure = replace(figure, low=low, high=high, interval="normal, 95%")
+            else:  # equal scores do not prove an error of 0
+                why = "one score" if mean.n == 1 else "no variation: all scores are equal"
+                figure = replace(figure, interval_reason=why)
             health.add("Mean of each dimension", figure, group=editor)
 
 

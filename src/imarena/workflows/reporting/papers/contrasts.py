@@ -46,20 +46,15 @@ def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> d
     return {key: float(np.mean(ratings)) for key, ratings in values_of.items()}
 
 
-def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
-    test = paired_t(first, second)
-    gap = np.asarray(first) - np.asarray(second)
+def _row(
+    name: str, criterion: str, first: Sequence[float], second: Sequence[float], *, paired: bool = True
+) -> tuple[CellValue, ...]:
+    test = (paired_t if paired else welch_t)(first, second)
+    means = float(np.mean(first)), float(np.mean(second))
+    gaps = np.subtract(first, second) if paired else np.array([means[0] - means[1]])
     return (
-        name, criterion, float(np.mean(first)), float(np.mean(second)), len(first), len(second), float(gap.mean()),
-        float(gap.std(ddof=1)) if len(gap) > 1 else None, test.statistic, test.p_value, test.method,
-    )  # fmt: skip
-
-
-def _apart(name: str, criterion: str, first: FloatArray, second: FloatArray) -> tuple[CellValue, ...]:
-    test = welch_t(first, second)
-    return (
-        name, criterion, float(first.mean()), float(second.mean()), first.size, second.size,
-        float(first.mean() - second.mean()), None, test.statistic, test.p_value, test.method,
+        name, criterion, *means, len(first), len(second), float(gaps.mean()),
+        float(gaps.std(ddof=1)) if gaps.size > 1 else None, test.statistic, test.p_value, test.method,
     )  # fmt: skip
 
 
@@ -70,7 +65,7 @@ def _sides(
     left, right = _by_item(data, first, values), _by_item(data, second, values)
     keys = sorted(left.keys() & right.keys())
     if len(keys) > 1:
-        yield _paired_row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
+        yield _row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
 
 
 def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
@@ -93,16 +88,16 @@ def _groups(
     editors: Collection[str] | None = None,
 ) -> Iterator[tuple[CellValue, ...]]:  # fmt: skip
     values = data.people[criterion].on_unit_scale
-    samples = [
-        np.array([
+    first, second = (
+        [
             value
             for value, of, editor in zip(values.tolist(), data.label(label), data.editors, strict=True)
             if np.isfinite(value) and of.lower() in side and (editors is None or editor in editors)
-        ])
+        ]
         for side in sides
-    ]  # fmt: skip
-    if all(side.size > 1 for side in samples):
-        yield _apart(name, criterion, *samples)
+    )
+    if min(len(first), len(second)) > 1:
+        yield _row(name, criterion, first, second, paired=False)
 
 
 def _tasks(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
@@ -141,7 +136,7 @@ def _judges(data: PaperData) -> tuple[list[tuple[CellValue, ...]], list[str]]:
         scaled = OutputValues(name, source.values, scale).on_unit_scale
         span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
         label = f"V. judge {name} and people{span}"
-        rows.append(_paired_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
+        rows.append(_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
     return rows, left_out
 
 

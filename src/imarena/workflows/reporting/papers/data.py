@@ -18,7 +18,7 @@ from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import CellValue, Table
 from imarena.stats import spearman
 from imarena.storage import Workspace
-from imarena.workflows.active_elo import Trial, active_report
+from imarena.workflows.active_elo import SimulationPlan, active_report
 from imarena.workflows.boards import Board, Boards
 from imarena.workflows.reporting.papers.edival import EdiValReport, edival_report
 from imarena.workflows.studies import (
@@ -155,12 +155,12 @@ class PaperData:
         """(k,) the mean of the values of each output; NaN without any."""
         number = len(self.view.entries.output_id)
         count, total = np.bincount(output, minlength=number), np.bincount(output, values, number)
-        return np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+        return np.asarray(np.divide(total, count, out=np.full(number, np.nan), where=count > 0))
 
     @cached_property
     def active(self) -> Mapping[str, Any]:
         """The document of `imarena route report --seeds 20 --no-groups`; empty if there is no such report."""
-        trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
+        trial = SimulationPlan(seeds=TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
         try:
             return active_report(self.workspace, self.active_judge[0], trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors

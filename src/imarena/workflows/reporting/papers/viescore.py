@@ -12,7 +12,6 @@ from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import GapBand, average
 from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
-from imarena.workflows.reporting.papers.imagenworld import skip_without_data
 from imarena.workflows.views import WHOLE
 
 GAPS = (50.0, 100.0, 200.0, 400.0)
@@ -193,5 +192,5 @@ def _whole(ratings: RatingColumns) -> str:
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
-    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, score_gaps)
+    made.__name__: made for made in (ratings_by_model, against_people, score_gaps)
 }
