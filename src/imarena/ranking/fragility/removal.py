@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
+from imarena.ranking.islands import islands_of
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair
@@ -135,13 +136,6 @@ class FittedRemovals:
         cell = np.full((m, m), left.size)
         cell[left, right] = cell[right, left] = np.arange(left.size)
         return cell
-
-    @cached_property
-    def _cells_of(self) -> list[IntArray]:
-        """The cells of each model."""
-        of = np.concatenate([self.cells.left, self.cells.right])
-        order = np.argsort(of, kind="stable")
-        return np.split(order % self.cells.left.size, np.searchsorted(of[order], np.arange(1, self.cells.n_models)))
 
     @cached_property
     def _places(self) -> IntArray:
@@ -313,9 +307,18 @@ class FittedRemovals:
         share = np.asarray(self.units.matrix @ information) / max(float(reach[ahead] - reach[behind]), 1e-12)
         return np.asarray(np.clip(share, 1 / max(self.units.total, 1), 1.0), np.float64)
 
-    def still_ranked(self, counts: FloatArray, *models: int) -> bool:
-        """Does each of these models have a battle left?"""
-        return all(bool(counts[self._cells_of[model]].any()) for model in models)
+    def still_met(self, counts: FloatArray, one: int, other: int) -> bool:
+        """Are these two models, which are in one group of the whole board, in one group without these battles?"""
+        played = counts.any(axis=1)
+        if not (self._played_before & ~played).any():
+            return True
+        island = islands_of(self.cells.left[played], self.cells.right[played], self.cells.n_models)
+        return bool(island[one] == island[other])
+
+    @cached_property
+    def _played_before(self) -> NDArray[np.bool_]:
+        """(K,) does the cell have battles on the whole board?"""
+        return np.asarray(self.cells.counts.any(axis=1))
 
 
 def _inverted(matrix: FloatArray) -> FloatArray:
