@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.core.records import never_met_groups
@@ -11,6 +12,7 @@ from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.fragility.board import (
     UNITS,
     BoardFragility,
+    FragileOrder,
     RemovedUnit,
     RemovedVote,
     SharedPlace,
@@ -68,11 +70,10 @@ def test_a_fit_after_a_removal_is_the_fit_of_the_board() -> None:
         fits = FittedRemovals(small_board(seed, 16), "vote")
         rng = np.random.default_rng(seed)
         for _ in range(10):
-            counts = fits.counts_after(
-                fits.cells.counts, rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5)
-            )
+            removed = rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5)
+            counts = fits.counts_after(fits.cells.counts, removed)
             theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
-            assert fits.strengths(counts, fits.base) == pytest.approx(theta, abs=1e-6)
+            assert fits.strengths(counts, fits.base, removed) == pytest.approx(theta, abs=1e-6)
 
 
 def test_the_fit_of_the_brute_force_is_the_fit_of_the_board() -> None:
@@ -105,29 +106,50 @@ def test_names_of_models_change_no_answer() -> None:
     assert shared > 2
 
 
+def without(battles: Battles, rows: NDArray[np.bool_]) -> Battles:
+    """The other rows, with the models that still have battles."""
+    left, right = battles.left[~rows], battles.right[~rows]
+    played = np.isin(np.arange(len(battles.models)), [left, right])
+    number = np.cumsum(played).astype(np.int32) - 1
+    names = tuple(name for name, kept in zip(battles.models, played, strict=True) if kept)
+    weight = None if battles.weight is None else battles.weight[~rows]
+    return Battles(names, number[left], number[right], battles.outcome[~rows], weight=weight)
+
+
+def shows_new_order(battles: Battles, order: FragileOrder) -> bool:
+    """Does `rank` without the removed units show both models in one group and in the new order?"""
+    board = rank_battles(without(battles, rows_removed(battles, order)), Options(rounds=0))
+    standing = {model.model: model for model in board.models}
+    groups = never_met_groups(board.notices, tuple(standing))
+    ahead, behind = standing[order.ahead], standing[order.behind]
+    assert ahead.rating - behind.rating == pytest.approx(order.difference_without, abs=1e-4)
+    return behind.rank < ahead.rank and any({order.ahead, order.behind} <= {*group} for group in groups)
+
+
 def test_rank_without_the_removed_units_shows_the_new_order_in_one_group() -> None:
     checked = 0
-    for seed in range(30):
+    for seed in range(15):
         battles = small_board(seed, 12)
+        orders = [one for one in board_fragility(battles, Options(fragility=2)).orders if one.removed is not None]
+        assert all(shows_new_order(battles, order) for order in orders)
+        checked += len(orders)
+    assert checked > 50
+
+
+def test_rank_of_weighted_battles_shows_the_new_order() -> None:
+    """`rank` scales the weights that are left, and where it needs a prior, the ratings depend on that scale."""
+    checked = 0
+    for seed in range(50, 60):
+        battles = small_board(seed, 12)
+        weight = np.random.default_rng(seed).choice([0.5, 1, 2, 5], len(battles)) / 100
+        battles = replace(battles, weight=weight)
+        rating = {model.model: model.rating for model in rank_battles(battles, Options(rounds=0)).models}
         for order in board_fragility(battles, Options(fragility=2)).orders:
-            if order.removed is None:
-                continue
-            kept = ~rows_removed(battles, order)
-            names = battles.models
-            rows = np.unique([battles.left[kept], battles.right[kept]])
-            number = np.cumsum(np.isin(np.arange(len(names)), rows)) - 1
-            left, right = (number[side[kept]].astype(np.int32) for side in (battles.left, battles.right))
-            board = rank_battles(
-                Battles(tuple(names[row] for row in rows), left, right, battles.outcome[kept]), Options(rounds=0)
-            )
-            standing = {model.model: model for model in board.models}
-            groups = never_met_groups(board.notices, tuple(standing))
-            assert any({order.ahead, order.behind} <= {*group} for group in groups)
-            assert standing[order.behind].rank < standing[order.ahead].rank
-            lead = standing[order.ahead].rating - standing[order.behind].rating
-            assert lead == pytest.approx(order.difference_without, abs=1e-4)
-            checked += 1
-    assert checked > 100
+            assert rating[order.ahead] - rating[order.behind] == pytest.approx(order.difference, abs=1e-4)
+            if order.removed is not None and order.unit != "vote":  # votes of one kind may have several weights
+                assert shows_new_order(battles, order)
+                checked += 1
+    assert checked > 20
 
 
 def by_two_raters(rows: list[tuple[str, str, str]]) -> BoardFragility:

@@ -9,7 +9,7 @@ import numpy as np
 
 from imarena.core import UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn
+from imarena.ranking.battles import Battles, CodedColumn, scale_weights
 from imarena.ranking.fragility.removal import FittedRemovals
 from imarena.ranking.fragility.search import MARGIN, PassingSearch, Removal
 from imarena.ranking.islands import islands_of
@@ -17,13 +17,15 @@ from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry
 from imarena.ranking.likelihood.pair_counts import count_pairs, counts_by_pair
 from imarena.ranking.options import Options
-from imarena.tables import build_column, row_slices
+from imarena.tables import build_column
 
 UNITS = ("vote", "item", "rater")
 TRIED = 6
 """Number of pairs of models, most promising first, that are searched for the first place and for the top k."""
 LISTED = 1000
 """Largest number of removed units, and of votes with their item and rater, that are listed."""
+ROWS = 1 << 14
+"""Rows that are read at once to find the first battle of each model."""
 BEST_OF_2, BEST_OF_10 = 0.5641895835, 1.5387527308
 """Expected largest of 2 and of 10 independent standard normal numbers."""
 
@@ -115,7 +117,7 @@ def board_fragility(battles: Battles, options: Options) -> BoardFragility:
     """
     top = options.fragility or 0
     _check(battles, options, top)
-    battles = _by_rating(battles)
+    battles = _by_rating(scale_weights(battles))
     orders: list[FragileOrder] = []
     shared: tuple[SharedPlace, ...] = ()
     clones: tuple[CloneGain, ...] = ()
@@ -139,11 +141,14 @@ def _by_rating(battles: Battles) -> Battles:
     """
     cells = counts_by_pair(battles) if battles.weight is None else count_pairs(battles)
     rating = np.round(fit_board(cells, BradleyTerry()).theta, 7)
-    first = np.full(len(battles.models), 2 * len(battles))
-    for rows in row_slices(len(battles)):
-        sides = np.stack([battles.left[rows], battles.right[rows]], axis=1).ravel()
-        models, begin = np.unique(sides, return_index=True)
-        first[models] = np.minimum(first[models], 2 * rows.start + begin)
+    never = 2 * len(battles)
+    first = np.full(len(battles.models), never)
+    for begin in range(0, len(battles), ROWS):
+        sides = np.stack([side[begin : begin + ROWS] for side in (battles.left, battles.right)], axis=1).ravel()
+        models, at = np.unique(sides, return_index=True)
+        first[models] = np.minimum(first[models], 2 * begin + at)
+        if first.max() < never:
+            break
     order = np.lexsort((first, -rating))
     number = np.empty(order.size, battles.left.dtype)
     number[order] = np.arange(order.size)

@@ -54,6 +54,8 @@ class RemovalUnits:
     """Names of items or raters, by kind; empty for votes."""
     kind_of: IntArray | None = None
     """(n,) the kind of each vote, if the battles name items or raters."""
+    squares: FloatArray | None = None
+    """(kinds,) the sum of the squared weights of one unit's battles; None for battles without weights."""
 
     @property
     def total(self) -> int:
@@ -89,7 +91,8 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     matrix = csr_matrix((weight[rows], (row, entry[rows])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
     names = tuple(column.names[code] for code in codes)
-    return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names)
+    squares = None if battles.weight is None else np.bincount(row, weight[rows] ** 2, codes.size)
+    return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names, squares=squares)
 
 
 def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
@@ -109,7 +112,7 @@ def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
         )
         entries, weight = keys // weights.size, weights[keys % weights.size]
     matrix = csr_matrix((weight, (np.arange(entries.size), entries)), shape=(entries.size, cells.counts.size))
-    return RemovalUnits(matrix, available, (), kind_of)
+    return RemovalUnits(matrix, available, (), kind_of, None if battles.weight is None else weight**2)
 
 
 class FittedRemovals:
@@ -121,7 +124,8 @@ class FittedRemovals:
         self.units = removal_units(battles, self.cells, by)
         self.base = self._whole_fit(self.cells.counts)
         self._base_inverse = self._inverse = self.inverse(self.cells.counts, self.base)
-        self._fitted: dict[bytes, FloatArray] = battles.computed.setdefault("fragility fits", {})
+        self._squares = 0.0 if battles.weight is None else float((battles.weight**2).sum())
+        self._fitted: dict[tuple[bytes, float], FloatArray] = battles.computed.setdefault("fragility fits", {})
 
     @property
     def small(self) -> bool:
@@ -171,18 +175,26 @@ class FittedRemovals:
                 pass
         return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
 
-    def strengths(self, counts: FloatArray, start: FloatArray) -> FloatArray:
-        """(m,) strengths fitted to these counts, as `rank` fits them."""
+    def strengths(self, counts: FloatArray, start: FloatArray, removed: IntArray) -> FloatArray:
+        """(m,) strengths fitted to these counts, those without the units `removed` (kinds,), as `rank` fits them."""
+        scale = self._scale(counts, removed)
         if not self.small:
-            return self._fit(counts, start)
-        key = counts.tobytes()
+            return self._fit(counts, start, scale)
+        key = counts.tobytes(), scale
         if key not in self._fitted:
-            self._fitted[key] = self._fit(counts, start)
+            self._fitted[key] = self._fit(counts, start, scale)
         return self._fitted[key]
 
-    def _fit(self, counts: FloatArray, start: FloatArray) -> FloatArray:
+    def _scale(self, counts: FloatArray, removed: IntArray) -> float:
+        """By how much `rank` scales the remaining weights; only a prior depends on it (see `scale_weights`)."""
+        if self.units.squares is None:
+            return 1.0
+        squares = self._squares - float(self.units.squares @ removed)
+        return float(counts.sum()) / squares if squares > NOTHING else 1.0
+
+    def _fit(self, counts: FloatArray, start: FloatArray, scale: float) -> FloatArray:
         if not self._has_maximum(counts):
-            return self._whole_fit(counts)
+            return self._whole_fit(counts * scale)
         theta: FloatArray = start - start.mean()
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         played, won = counts @ PLAYED, counts @ POINTS
@@ -202,7 +214,7 @@ class FittedRemovals:
             if size * (size / before if before < np.inf else 1.0) < NEWTON_TOLERANCE:  # the next step is that small
                 return theta
             before = size
-        return self._whole_fit(counts)
+        return self._whole_fit(counts * scale)
 
     def _expected(self, played: FloatArray, theta: FloatArray) -> FloatArray:
         """(m,) expected points of each model; `played` is by cell, or (m, m) if most models met."""

@@ -99,7 +99,7 @@ class PassingSearch:
         counts = self.fits.counts_after(near.counts, removed - near.removed)
         if not self.fits.still_met(counts, self.ahead, self.behind):
             return None
-        theta = self.fits.strengths(counts, near.theta)
+        theta = self.fits.strengths(counts, near.theta, removed)
         return Removal(removed, counts, theta, self._lead(theta))
 
     def _gains(self, at: Removal) -> FloatArray:
