@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,21 @@ from typing import Any
 import pytest
 
 from imarena.core.records import Run
-from imarena.storage import open_workspace
+from imarena.curation import (
+    CurationRequest,
+    CurationSettings,
+    ImageBrief,
+    LocalLibrary,
+    Perception,
+    RuleCurationPlanner,
+)
+from imarena.curation.planner import PlannedQueries
+from imarena.curation.reflection import Reflection
+from imarena.storage import init_workspace, open_workspace
+from imarena.workflows.curating import CurationSetup, curate
 from tests.command import Imarena
 from tests.servers.fake_endpoint import Server, fake_server, point_at
+from tests.small_data.curation_library import make_library
 from tests.workflow.curating.crowded_library import collected, make_crowded, paid_steps
 
 INSTRUCTIONS = 6
@@ -173,3 +185,32 @@ def test_two_processes_pay_once_and_agree(seen: Path, tmp_path: Path, server: Se
         assert '"left": 0' in out, err
     assert server.counts()["requests"] == expected.requests
     assert collected(root / "a", "d") == expected.items
+
+
+class FailingPlanner(RuleCurationPlanner):
+    """Cannot plan one instruction, which is a defect."""
+
+    async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
+        if brief.request.key == "broken":
+            raise RuntimeError("no plan today")
+        return await super().plan(brief, memory, number)
+
+
+def test_an_instruction_that_fails_is_a_status_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("imarena.curation.perceive", lambda shown: Perception(shown.shape[1], shown.shape[0]))
+    folder = make_library(tmp_path / "library", {"dandelion": "a blossom", "flower": "an orange blossom"})
+    library = LocalLibrary(folder, tmp_path / "index.db", name="library")
+    library.build()
+    requests = [CurationRequest(key, f"Make the blossom {key}.") for key in ("blue", "broken", "red")]
+    with init_workspace(tmp_path / "ws") as workspace:
+        settings = CurationSettings(pool=1, min_long_side=300)
+        report = curate(workspace, requests, CurationSetup("d", [library.source()], FailingPlanner(), settings))
+        assert [outcome.complete for outcome in report.requests] == [True, False, True]
+        assert report.requests[1].error == "RuntimeError: no plan today"
+        assert (report.complete, report.left, report.new_items) == (False, 0, 2)
+        rules = CurationSetup("d", [library.source()], RuleCurationPlanner(), settings)
+        again = curate(workspace, requests, rules)
+    assert again.requests[1].error == ""
+    assert again.new_items == 0, "the images are used; a person has to find another"
