@@ -128,7 +128,7 @@ def base(
     min_long_side: MinSide = None,
     describe: Describe = True,
 ) -> None:
-    """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
+    """Search with your own keywords (base track). Results pass the same checks and scores as those of `curate run`."""
     from imarena.curation import CurationRequest
 
     options: dict[str, Any] = {

@@ -40,7 +40,12 @@ class PaperEntry:
 
     def titled(self, table: Table) -> Table:
         """One of the entry's tables with its place in the paper in the title."""
-        return replace(table, title=f"{self.label}. {self.title}" + (f": {table.title}" if table.title else ""))
+        titles = [self.title, table.title]
+        if not table.title or self.title.startswith(table.title):
+            titles = [self.title]
+        elif table.title.startswith(self.title):
+            titles = [table.title]
+        return replace(table, title=f"{self.label}. {': '.join(titles)}")
 
 
 @cache

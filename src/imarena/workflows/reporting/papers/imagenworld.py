@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from imarena.core import counted
 from imarena.core.records import Item
 from imarena.editors import model_cards
 from imarena.reports import columns, grouped_bars, heat_map, histogram
@@ -230,7 +231,9 @@ def new_or_returned(data: PaperData) -> Block:
         source = max(sources, key=lambda findings: (len(findings.checked), findings.source))
         failed, checked = by_editor(data.view, source.failed), by_editor(data.view, source.checked)
         values |= {(editor, mode): failed.get(editor, 0) / of for editor, of in checked.items()}
-        texts.append(f"{mode}: found by {source.source}, {len(source.failed):,} of {len(source.checked):,} outputs.")
+        texts.append(
+            f"{mode}: found by {source.source}, {len(source.failed):,} of {counted(len(source.checked), 'output')}."
+        )
     if not values:
         return NOTHING
     chart = grouped_bars("new-or-returned", "Share of outputs", values, title="share of outputs", spec=".0%")

@@ -94,7 +94,11 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     tables = [table for health in all_reports for table in studies.named_health_tables(health)]
     if not tables:
         return None
-    missing = {text: None for health in all_reports for text in sentences(health.notices, "report")}
+    lacking = grouped((text, health.judge) for health in all_reports for text in sentences(health.notices, "report"))
+    missing = [
+        text if len(judges_) == len(reports) else f"{', '.join(filter(None, judges_))}: {text}"
+        for text, judges_ in lacking.items()
+    ]
     words = "".join(f" --judge {judge}" for judge in judges)
     text = (f"Command: imarena health{words}",)
     return Section("Judge health", text, points=tuple(missing), tables=tuple(tables))
