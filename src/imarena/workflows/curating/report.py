@@ -84,12 +84,12 @@ class CurationReport:
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
+        left_out: list[Any] = [cause.to_json() for cause in self.causes]
+        failures: list[Any] = [cause.to_json() for cause in self.failures]
         return {
             "dataset": self.dataset, "new_items": self.new_items, "complete": self.complete, "cost_usd": self.cost_usd,
-            "requests": [entry.to_json() for entry in self.requests],
-            "left_out": [cause.to_json() for cause in self.causes],
-            "failures": [cause.to_json() for cause in self.failures], "earlier": list(self.earlier),
-            "warnings": list(self.warnings), "left": self.left, "stopped": self.stopped,
+            "requests": [entry.to_json() for entry in self.requests], "left_out": left_out, "failures": failures,
+            "earlier": list(self.earlier), "warnings": list(self.warnings), "left": self.left, "stopped": self.stopped,
         }  # fmt: skip
 
 
