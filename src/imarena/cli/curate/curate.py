@@ -240,7 +240,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
 
 def _show(console: Console, report: "CurationReport", command_line: str) -> None:
     for outcome in report.requests:
-        tried = sum(outcome.outcomes.values())
+        tried = sum(outcome.candidates.values())
         line = (
             f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
             f"{counted(outcome.rounds, 'round')}"
@@ -252,7 +252,7 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
             console.print(f"  {image.item}: {image.source}/{image.file}{score}", soft_wrap=True)
         if outcome.flags:
             console.print(f"  check by a person: {', '.join(outcome.flags)}")
-    print_causes(console, report.causes)
+    print_causes(console, report.left_out)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
     console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.")
@@ -280,7 +280,7 @@ def _advise(console: Console, short: "list[RequestOutcome]") -> None:
     """Print advice on instructions with too few images."""
     if any(outcome.too_small for outcome in short):
         console.print("Images were too small: lower the limit with --min-long-side N, or add larger images.")
-    if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):
+    if any(outcome.too_small < sum(outcome.candidates.values()) or not outcome.candidates for outcome in short):
         console.print(
             "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
             "of the instruction, or search with your own keywords (`curate base`)."

@@ -13,7 +13,7 @@ from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Model, 
 from imarena.core import counted
 
 if TYPE_CHECKING:
-    from imarena.workflows.curating import RepairEntry
+    from imarena.workflows.curating import RepairEntry, RepairResult
 
 
 def describe_images(
@@ -86,25 +86,26 @@ def repair_items(
             return
         result = desk.carry_out(plan)
 
-    def show(console: Console) -> None:
-        if result.stopped:
-            console.print(f"{result.key}: not repaired; stopped: {result.stopped}", soft_wrap=True)
-            return
-        if not result.item:
-            console.print(f"{result.key}: discarded.")
-            return
-        flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
-        score = "" if result.score is None else f", score {result.score:.2f}"
-        console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
-        console.print(
-            f"Next, when all are repaired: {program(context)} curate release {dataset} --to NAME"
-            "   (it prints how to let people check the repairs)",
-            soft_wrap=True,
-        )  # fmt: skip
-
-    emit(context, result.to_json(), show)
+    emit(context, result.to_json(), lambda console: _show_repair(console, dataset, result, program(context)))
     if result.stopped:
         raise typer.Exit(Exit.PARTIAL)
+
+
+def _show_repair(console: Console, dataset: str, result: "RepairResult", command_line: str) -> None:
+    if result.stopped:
+        console.print(f"{result.key}: not repaired; stopped: {result.stopped}", soft_wrap=True)
+        return
+    if not result.item:
+        console.print(f"{result.key}: discarded.")
+        return
+    flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
+    score = "" if result.score is None else f", score {result.score:.2f}"
+    console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
+    console.print(
+        f"Next, when all are repaired: {command_line} curate release {dataset} --to NAME"
+        "   (it prints how to let people check the repairs)",
+        soft_wrap=True,
+    )
 
 
 def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:
