@@ -201,6 +201,16 @@ def confirm_estimate(context: typer.Context, options: ChosenOptions, estimates: 
     return confirm_spending(context, spends=spends, yes=options.yes, dry_run=options.dry_run)
 
 
+def may_spend(
+    context: typer.Context, options: ChosenOptions, estimates: "Sequence[Estimate]", nothing: str, free: str = ""
+) -> bool:
+    """Like `confirm_estimate`; if not, print `nothing`, after `free` if no model was chosen."""
+    if confirm_estimate(context, options, estimates):
+        return True
+    emit(context, run_document(options, estimates, []), nothing if estimates else f"{free} {nothing}".strip())
+    return False
+
+
 def show_estimate(console: Console, estimate: "Estimate") -> None:
     """Print one judge's plan in a few lines."""
     most = "at most " if estimate.at_most else ""
