@@ -117,7 +117,11 @@ def write_report(
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
         reports.overview_section(
-            status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
+            status.outputs,
+            status.judgments,
+            {name: reports.rank_tables.coverage_cell(status.coverage[name], n) for name, n in status.needed.items()},
+            status.attempts,
+            count_unusual_images(workspace),
         ),
     ]
     sections += _board_sections(shown_boards, groups, main, query)
