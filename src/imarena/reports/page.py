@@ -85,17 +85,17 @@ def write_html(page: Page, folder: Path) -> Path:
 def write_html_file(page: Page, path: Path) -> Path:
     """Write the page to this file. Charts are embedded; images are where their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
-    return write_text(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+    return save_text(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def write_folder(page: Page, folder: Path) -> Path:
     """Write ``index.html``, plus Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
-    write_text(folder / "report.tex", latex(page))
+    save_text(folder / "report.tex", latex(page))
     for number, (section, table) in enumerate(tables, 1):
         words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
-        write_text(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
+        save_text(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
     for section in page.sections:
         for chart in section.charts:
             chart.save(folder / "plots")
@@ -126,10 +126,10 @@ def markdown(page: Page) -> str:
 
 def write_markdown(page: Page, folder: Path) -> Path:
     """Write ``report.md`` with the tables and plots of the same report."""
-    return write_text(folder / "report.md", markdown(page))
+    return save_text(folder / "report.md", markdown(page))
 
 
-def write_text(path: Path, text: str) -> Path:
+def save_text(path: Path, text: str) -> Path:
     """Write a text file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

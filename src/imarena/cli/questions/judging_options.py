@@ -61,7 +61,7 @@ Option = Annotated[
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """The options that commands share which ask judges; each command has some or all of them."""
+    """Options of commands that ask judges; each command has some or all of them."""
 
     endpoint: EndpointName = ""
     base_url: BaseUrl = None
