@@ -52,13 +52,17 @@ def size_of(
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
-        return judges.Size(500, sum(judges.picture_tokens(wired, image) for image in images.values()), len(images))
+        return judges.Size(
+            500, sum(judges.endpoint_tokens(wired.endpoint, image) for image in images.values()), len(images)
+        )
     answered = earlier.texts if earlier else {}
     new_prompts = [
         prompts[name] for number in range(passes) for name in prompts if judges.pass_name(name, number) not in answered
     ]
     size = judges.question_size(
-        new_prompts, placeholder_exhibit(case, parents), lambda part: judges.picture_tokens(wired, images[part])
+        new_prompts,
+        placeholder_exhibit(case, parents),
+        lambda part: judges.endpoint_tokens(wired.endpoint, images[part]),
     )
     return replace(size, questions=len(new_prompts))
 
