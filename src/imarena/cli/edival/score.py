@@ -17,6 +17,6 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions) -> No
     from imarena.workflows.questions import plan_edival
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
-        return plan_edival(workspace, asked.judge, arguments, budget, **asked.what)
+        return plan_edival(workspace, asked.judge, arguments, budget, repeats=asked.repeats, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)

@@ -28,7 +28,8 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
         _check(context, asked, check)
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
-        return plan_scores(workspace, asked.judge or ["builtin"], arguments, budget, **asked.what)
+        judges = asked.judge or ["builtin"]
+        return plan_scores(workspace, judges, arguments, budget, repeats=asked.repeats, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)
 

@@ -110,10 +110,7 @@ class JudgingOptions(ChosenOptions):
     @property
     def what(self) -> "ShownOutputs":
         """The options about what to show, for `plan_scores` and `plan_battles`."""
-        return {
-            "datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit,
-            "repeats": self.repeats,
-        }  # fmt: skip
+        return {"datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit}
 
 
 _HELP_ORDER = (
