@@ -85,17 +85,17 @@ def write_html(page: Page, folder: Path) -> Path:
 def write_html_file(page: Page, path: Path) -> Path:
     """Write the page to this file. Charts are embedded; images are where their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
-    return _write(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+    return write_text(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def write_folder(page: Page, folder: Path) -> Path:
     """Write ``index.html``, plus Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
-    _write(folder / "report.tex", latex(page))
+    write_text(folder / "report.tex", latex(page))
     for number, (section, table) in enumerate(tables, 1):
         words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
-        _write(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
+        write_text(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
     for section in page.sections:
         for chart in section.charts:
             chart.save(folder / "plots")
@@ -126,10 +126,11 @@ def markdown(page: Page) -> str:
 
 def write_markdown(page: Page, folder: Path) -> Path:
     """Write ``report.md`` with the tables and plots of the same report."""
-    return _write(folder / "report.md", markdown(page))
+    return write_text(folder / "report.md", markdown(page))
 
 
-def _write(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path

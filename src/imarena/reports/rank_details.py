@@ -32,7 +32,7 @@ def detail_tables(ranking: Ranking) -> list[Table]:
             level,
         ),
     ]
-    return [table for table in tables if table is not None]
+    return [table for table in tables if table.rows]
 
 
 def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
@@ -40,9 +40,7 @@ def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
     return [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
 
 
-def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
-    if not lines:
-        return None
+def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table:
     rows = tuple(
         (
             "left side" if line["name"] == "position" else f"{line['name']}, per standard deviation",
@@ -61,9 +59,7 @@ def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | Non
     return Table(head, rows, "Advantage in rating points")
 
 
-def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
-    if not lines:
-        return None
+def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level: str) -> Table:
     rows = tuple((str(x["group"]), x["value"], interval(x["low"], x["high"]), count_cell(x["battles"])) for x in lines)
     head = (
         Column(name),

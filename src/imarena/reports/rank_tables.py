@@ -17,6 +17,8 @@ CSV_COLUMNS = (
 )  # fmt: skip
 COUNTS = ("battles", "wins", "losses", "ties")
 """The columns of counts among `CSV_COLUMNS`."""
+COVERAGE = "the share that exists of all outputs that the data sets need (each turn counts)"
+"""What coverage means; every table, page and guide uses these words."""
 MOST_DECIMALS = 4
 _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
@@ -121,7 +123,7 @@ def _meanings(ranking: Ranking) -> str:
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
-        parts.append("coverage: the share of requested outputs that exist (each turn counts)")
+        parts.append(f"coverage: {COVERAGE}")
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -154,6 +156,13 @@ def _battles(ranking: Ranking) -> str:
     partly = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
     every = "all" if scored == number else f"{scored:,}" if partly else ""
     return counted(number, "battle") + (f" ({every} by scores)" if partly else "")
+
+
+def coverage_cell(share: float, needed: int) -> str:
+    """Coverage with the numbers behind it, such as `4% (4 of 100)`."""
+    exist = share * needed
+    number = f"{exist:,.0f}" if abs(exist - round(exist)) < 0.05 else f"{exist:,.1f}"  # samples are parts of an output
+    return f"{share:.0%} ({number} of {needed:,})"
 
 
 def board_data(rankings: Sequence[Ranking]) -> Table:

@@ -11,7 +11,7 @@ from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
 from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_plots import METHOD_TITLES, ratings_chart, wins_chart
-from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
+from imarena.reports.rank_tables import COVERAGE, board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell
 
@@ -83,18 +83,18 @@ def editors_text(names: Sequence[str]) -> str:
 def overview_section(
     outputs: StatusCounts,
     judgments: StatusCounts,
-    coverage: Mapping[str, float],
+    coverage: Mapping[str, str],
     attempts: Mapping[str, int],
     images: UnusualImages = NO_IMAGES,
 ) -> Section:
-    """What each editor was asked for, and what each judge answered. `coverage` and `attempts` are by editor."""
+    """What each editor was asked for, and what each judge answered. `coverage` (as text) and `attempts` are by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             editor,
             *(row.get(state, 0) for state in states),
             sum(row.values()),
-            coverage.get(editor, row.get("ok", 0) / sum(row.values())),
+            coverage.get(editor),
             attempts[editor],
             images.other_size.get(editor) or None,
             images.animated.get(editor) or None,
@@ -106,7 +106,7 @@ def overview_section(
             "editor",
             *(Column(state, ",") for state in states),
             Column("asked for", ","),
-            Column("coverage", ".0%"),
+            Column("coverage", absent="–"),
             Column("attempts", ","),
             Column("other size", ","),
             Column("animated", ","),
@@ -131,8 +131,7 @@ def _overview_notes(states: Sequence[str], images: UnusualImages, editors: Statu
     status_note = "Each requested output counts once, by its current status; only ok outputs are judged"
     notes = [
         _with_meanings(status_note, states),
-        "Coverage: ok outputs as a share of all items of its data sets, each turn counted. Attempts: number of "
-        "requests, retries included.",
+        f"Coverage: {COVERAGE}. Attempts: number of requests, retries included.",
     ]
     if any(images.other_size.get(editor) for editor in editors):
         notes.append(

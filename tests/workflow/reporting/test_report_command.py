@@ -11,6 +11,7 @@ from PIL import Image
 
 from imarena.core.records import Item, Judgment, Output, Rater, Status, Turn, Vote
 from imarena.images import describe_image
+from imarena.reports.rank_tables import COVERAGE
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.workflows.wiring import record_run
 from tests.command import Imarena
@@ -93,7 +94,7 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     assert shown.splitlines()[0].startswith(
         f"By the verdicts of judge robot, good is the best of 3 models: at least {said[1]} points ahead of fair"
     )
-    assert "coverage: the share of requested outputs that exist (each turn counts)" in shown
+    assert f"coverage: {COVERAGE}" in shown
 
 
 def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
@@ -205,8 +206,8 @@ def test_words_sizes_and_animations_are_explained_where_they_stand(arena: Path) 
     text = report(arena, "words")
     (head,) = [line for line in text.splitlines() if line.startswith("| editor | ok |")]
     assert head == "| editor | ok | timeout | asked for | coverage | attempts | other size | animated |"
-    assert "| poor | 12 | 0 | 12 | 100% | 12 | 2 | 2 |" in text
-    assert "| good | 12 | 0 | 12 | 100% | 12 |  |  |" in text
+    assert "| poor | 12 | 0 | 12 | 100% (12 of 12) | 12 | 2 | 2 |" in text
+    assert "| good | 12 | 0 | 12 | 100% (12 of 12) | 12 |  |  |" in text
     assert "timeout: no answer in time." in text
     assert "Other size: outputs whose width or height is not that of the source image." in text
     assert "Animated: outputs with several frames. Only the first frame is shown and judged." in text

@@ -100,8 +100,8 @@ def rank_table(
 ) -> Ranking:
     """Rank a checked table. The options for reading it are recorded in the settings.
 
-    `known_coverage` is each model's share of delivered outputs, if the caller knows it; by default, it is the share of
-    the table's items with an output of the model. `all_votes`: see `encode_battles`.
+    `known_coverage` is each model's share of existing outputs, if the caller knows it; by default, it comes from the
+    table's statuses, if it has any. `all_votes`: see `encode_battles`.
     """
     reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
     return _rank_prepared(_prepare(table, options, reading, known_coverage), options, resume, scope)

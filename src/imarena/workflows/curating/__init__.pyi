@@ -16,14 +16,14 @@ from .release import release_items as release_items
 from .repair import RepairChange as RepairChange
 from .repair import RepairEntry as RepairEntry
 from .repair import RepairSession as RepairSession
+from .report import CurationReport as CurationReport
+from .report import RequestOutcome as RequestOutcome
 from .requests import curation_settings as curation_settings
 from .requests import read_requests as read_requests
 from .rescoring import rescore as rescore
 from .rescoring import stored_candidates as stored_candidates
-from .run import CurationReport as CurationReport
-from .run import CurationSetup as CurationSetup
-from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
+from .setup import CurationSetup as CurationSetup
 from .sources import check_sources as check_sources
 from .sources import wire_curation_planner as wire_curation_planner
 from .sources import wire_sources as wire_sources

@@ -117,7 +117,11 @@ def write_report(
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
         reports.overview_section(
-            status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
+            status.outputs,
+            status.judgments,
+            {name: reports.rank_tables.coverage_cell(status.coverage[name], n) for name, n in status.needed.items()},
+            status.attempts,
+            count_unusual_images(workspace),
         ),
     ]
     sections += _board_sections(shown_boards, groups, main, query)
@@ -249,7 +253,8 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     if board is main and query.by is not None:
         yield query.by, boards.boards(replace(board_query, by=query.by))
     elif board is main:
-        for by in _columns(boards.view):
+        labels = boards.view.entries.labels
+        for by in (name for name in GROUPED_BY if 1 < len(labels[name].used()) <= MOST_GROUPS):
             try:
                 of_groups = boards.boards(replace(board_query, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
@@ -259,12 +264,6 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
         for title, group_query in board_queries(boards, board_query):
             if title == board.title:
                 yield query.by, boards.boards(replace(group_query, by=query.by))
-
-
-def _columns(view: View) -> Iterator[str]:
-    for name in GROUPED_BY:
-        if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
-            yield name
 
 
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:

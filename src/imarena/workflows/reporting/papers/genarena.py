@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions
-from imarena.core import UserError
 from imarena.core.records import Item, Outcome, Output
 from imarena.judges import health as figures
 from imarena.reports import Chart, GalleryItem, PageImage, columns, histogram
@@ -78,10 +77,7 @@ def judge_confusion(data: PaperData) -> Block:
     judges = sorted({variant.judge for variant in data.view.variants.counting(data.judges or None, WHOLE)})
     if not judges:
         return NOTHING
-    try:
-        aligned = studies.align_columns(studies.read_aligned_columns(data.workspace, judges, options), options)
-    except UserError:
-        return NOTHING
+    aligned = studies.align_columns(studies.read_aligned_columns(data.workspace, judges, options), options)
     tables = studies.verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
     return Block(tuple(table for table in tables if table.title.startswith("Verdicts of people")))
 

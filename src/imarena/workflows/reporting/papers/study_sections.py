@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions, RatingColumns
-from imarena.core import UserError, sha256_hex
+from imarena.core import UserError, grouped, sha256_hex
 from imarena.core.notices import sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
@@ -42,10 +42,11 @@ def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
 
     The ids alone do not reveal who has which number.
     """
-    values_by_rater: dict[str, list[str]] = {}
-    for columns in tables:
-        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True):
-            values_by_rater.setdefault(rater, []).append(f"{unit} {value}")
+    values_by_rater = grouped(
+        (rater, f"{unit} {value}")
+        for columns in tables
+        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True)
+    )
     raters = sorted(
         values_by_rater, key=lambda rater: (sha256_hex("\n".join(sorted(values_by_rater[rater])).encode()), rater)
     )
