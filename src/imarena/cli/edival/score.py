@@ -22,6 +22,6 @@ def command(context: typer.Context, judge: EdivalJudges = None, *, asked: judgin
     from imarena.workflows.questions import plan_edival
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
-        return plan_edival(workspace, judge, arguments, budget, **asked.what)
+        return plan_edival(workspace, judge, arguments, budget, repeats=asked.repeats, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)

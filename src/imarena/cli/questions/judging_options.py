@@ -103,10 +103,7 @@ class ChosenOptions:
     @property
     def what(self) -> "ShownOutputs":
         """The options about what to show, for `plan_scores` and `plan_battles`."""
-        return {
-            "datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit,
-            "repeats": self.repeats,
-        }  # fmt: skip
+        return {"datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit}
 
 
 ENDPOINT = ("endpoint", "base_url", "model", "api_key_env")

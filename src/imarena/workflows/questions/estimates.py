@@ -89,6 +89,8 @@ def _past_size(wired: WiredJudge, row: Any, showable: ShowableOutputs) -> judges
     item = showable.items.get(row["item_id"])
     if left is None or item is None or (row["right_id"] and right is None):
         return None
+    if left.image is None or (right is not None and right.image is None):
+        return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
     return size_of(wired, case, showable.parents)
 
