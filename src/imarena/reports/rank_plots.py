@@ -102,7 +102,7 @@ def ratings_chart(ranking: Ranking) -> Any:
 
 
 def wins_chart(ranking: Ranking) -> Any:
-    """Share of points of the row model against the column model; empty for pairs that never met."""
+    """Win share of the row model against the column model (a tie counts half); empty for pairs that never met."""
     import altair as alt
 
     pairs = ranking.details.get("pairs")
@@ -124,7 +124,7 @@ def wins_chart(ranking: Ranking) -> Any:
     colour = alt.Color(
         "share:Q",
         scale=alt.Scale(scheme="purpleorange", domain=[0, 1]),
-        title="share of points",
+        title="win share of the row",
         legend=alt.Legend(format="%"),
     )
     cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])

@@ -87,7 +87,7 @@ def overview_section(
     attempts: Mapping[str, int],
     images: UnusualImages = NO_IMAGES,
 ) -> Section:
-    """What each editor was asked for, and what each judge answered. `coverage` (as text) and `attempts` are by editor."""
+    """What each editor was asked for, and what each judge answered. `coverage` (text) and `attempts` are by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
@@ -156,30 +156,21 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
     charts = []
     for name, caption, draw in (
         ("ratings", "ratings with 95% intervals", ratings_chart),
-        ("wins", "share of points that the row took from the column", wins_chart),
+        ("wins", "win share of the row against the column (a tie counts half)", wins_chart),
     ):
         chart = draw(ranking)
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
-    texts = (board_conclusion(ranking, "editor"), battles, command and f"{_COMMAND}: {command}")
+    texts = (board_conclusion(ranking), battles, command and f"{_COMMAND}: {command}")
     standings, *details = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
         tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, details)),  # the section has the title
+        tables=(replace(standings, title=""), *details),  # the section has the title
         charts=tuple(charts),
     )
-
-
-def _of_editors(table: Table) -> Table:
-    """The table for a workspace's board, where models are called editors."""
-    heads = (
-        replace(column, title="editor", key=column.key or column.title) if column.title == "model" else column
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(heads))
 
 
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
@@ -191,7 +182,7 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         (
             name,
             ranking.n_battles,
-            board_conclusion(ranking, "editor") or " ".join(sentences(ranking.notices, "report")),
+            board_conclusion(ranking) or " ".join(sentences(ranking.notices, "report")),
         )
         for name, ranking in zip(names, rankings, strict=True)
     )
@@ -206,7 +197,7 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         for standing in ranking.models
     )  # fmt: skip
     head = columns(
-        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"),
+        by, *(["group"] if any(groups) else []), "rank", "model", Column("rating", ".1f"),
         Column("interval", ".0f", "–"), Column("ranks", absent="–"),
         Column("battles", ","), Column("coverage", ".1%", "–"),
     )  # fmt: skip

@@ -294,14 +294,11 @@ class Boards:
 def _without_unasked(ranking: Ranking) -> Ranking:
     """Leave out the count of pairs without one of the outputs: people are never asked about them."""
     excluded = {reason: number for reason, number in ranking.excluded.items() if reason != MISSING_OUTPUT}
-    notices = []
-    for notice in ranking.notices:
-        if notice.code == "battles_left_out":
-            if not excluded:
-                continue
-            notice = notice.model_copy(update={"values": {**notice.values, "reasons": dict(excluded)}})
-        notices.append(notice)
-    return ranking.model_copy(update={"excluded": excluded, "notices": tuple(notices)})
+    left_out = Notice(code="battles_left_out", values={"reasons": dict(excluded)})
+    notices = tuple(left_out if notice.code == left_out.code else notice for notice in ranking.notices)
+    if not excluded:
+        notices = tuple(notice for notice in notices if notice is not left_out)
+    return ranking.model_copy(update={"excluded": excluded, "notices": notices})
 
 
 def _check_weighed(query: BoardQuery) -> None:

@@ -46,7 +46,7 @@ class OutputCoverage:
         return {editor: row for row, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
-        """Return the share of these units (default: all) for which each editor's output exists; omit editors without units."""
+        """Return each editor's share of these units (default: all) with an output; omit editors without units."""
         parts = ((editor, row if units is None else row[units]) for editor, row in self._rows())
         meant = ((editor, part[np.isfinite(part)]) for editor, part in parts)
         return {editor: float(part.sum() / part.size) for editor, part in meant if part.size}

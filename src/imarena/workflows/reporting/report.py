@@ -275,8 +275,8 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     """The result of the board that `imarena rank` shows, in one sentence."""
     if first is None:
         return f"There is no leaderboard yet. {reason}"
-    text = reports.board_conclusion(first.ranking, "editor", describe_source(first.chosen))
-    return f"{text} Only the editors chosen for this report are compared." if query.editors and text else text
+    text = reports.board_conclusion(first.ranking, describe_source(first.chosen))
+    return f"{text} Only the models chosen for this report are compared." if query.editors and text else text
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:

@@ -106,7 +106,8 @@ def arena_boards(
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         boards.append(
             sign_ranking(
-                _with_coverage(board, covered.coverage(covered.units_with(view, scope))), {"source": WHOSE.get(name, "people, judge"), **signature_data(part)}
+                _with_coverage(board, covered.coverage(covered.units_with(view, scope))),
+                {"source": WHOSE.get(name, "people, judge"), **signature_data(part)},
             )
         )
     return boards
