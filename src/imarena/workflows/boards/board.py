@@ -16,7 +16,6 @@ from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import build_column, row_slices
 from imarena.workflows import views
 from imarena.workflows.boards import default_source, findings
-from imarena.workflows.boards.coverage import OutputCoverage, matching_rows, read_output_coverage
 from imarena.workflows.boards.no_board import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
@@ -70,9 +69,9 @@ class Boards:
         self.view = view
 
     @cached_property
-    def output_coverage(self) -> OutputCoverage:
+    def output_coverage(self) -> views.OutputCoverage:
         """Which editor delivered which outputs."""
-        return read_output_coverage(self.view)
+        return views.read_output_coverage(self.view)
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """Return the battles that match a query, their source, and notices about them."""
@@ -146,7 +145,7 @@ class Boards:
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or mode) matches these filters."""
-        return matching_rows(self.view, filters, self.view.entries.item, self.view.entries.mode)
+        return views.matching_rows(self.view, filters, self.view.entries.item, self.view.entries.mode)
 
     # ------------------------------------------------------------------ ranking
 

@@ -71,4 +71,4 @@ def absent_section(
             "Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: "
             f"{_RATING}, or imarena battle --judge geditbench-visual-quality."
         )
-    return Section(TITLE, points=tuple(points)) if points else None
+    return Section(TITLE, points=tuple(points), folded=True) if points else None

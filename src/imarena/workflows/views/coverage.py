@@ -14,7 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 from imarena.core import UserError
 from imarena.core.records import Mode, Status
 from imarena.tables import build_column, empty_column, release_pages, row_slices, sorted_parts, used_codes
-from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, Names, View, slots_of
+from imarena.workflows.views.codes import MODES, OK, STATUSES, Names
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.slots import NOT_TRIED, slots_of
+from imarena.workflows.views.view import View
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
 
