@@ -76,7 +76,8 @@ def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pa
     for judge, group in sorted(together.items()):
         yield (
             f"True quality is from 0 to 1. Of {counted(len(group), 'clearly different pair')} (true quality differs by "
-            f"{CLEAR} or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
+            f"{CLEAR} or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come "
+            "last."
         )
 
 

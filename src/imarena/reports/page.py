@@ -1,8 +1,10 @@
 """Reports as one self-contained HTML page, alone or in a folder with other formats."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from re import findall
 
 from imarena.core import VERSION
 from imarena.core.records import now
@@ -61,6 +63,10 @@ class Section:
     points: tuple[str, ...] = ()
     """Short statements, shown as a list below the text."""
     exhibits: tuple[GalleryItem, ...] = ()
+    folded: bool = False
+    """On the HTML page, only the title is shown until a reader opens it."""
+    chapter: str = ""
+    """The heading that sections share; on the HTML page, they are behind it, folded."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,12 @@ class Page:
     """What the report is made from, shown below the lead."""
     reading: str = ""
     """Explanation of the terms and figures of the lead, shown below the facts."""
+
+    @property
+    def chapters(self) -> list[tuple[str, list[tuple[int, Section]]]]:
+        """The numbered sections, in runs of one chapter; most have none."""
+        numbered = enumerate(self.sections, 1)
+        return [(chapter, [*part]) for chapter, part in groupby(numbered, key=lambda pair: pair[1].chapter)]
 
 
 def write_html(page: Page, folder: Path) -> Path:
@@ -93,13 +105,21 @@ def write_folder(page: Page, folder: Path) -> Path:
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
     save_text(folder / "report.tex", latex(page))
-    for number, (section, table) in enumerate(tables, 1):
-        words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
-        save_text(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
+    names: Counter[str] = Counter()
+    for section, table in tables:
+        name = _file_name(section.title, table.title)
+        names[name] += 1
+        save_text(folder / "tables" / f"{name}{f'-{names[name]}' if names[name] > 1 else ''}.csv", to_csv(table))
     for section in page.sections:
         for chart in section.charts:
             chart.save(folder / "plots")
     return write_html(page, folder)
+
+
+def _file_name(*titles: str) -> str:
+    """Plain letters and digits from the titles of a section and of a table, so that a file's name tells its content."""
+    parts = (re.findall(r"[a-z0-9]+", title.lower()) for title in titles)
+    return "--".join("-".join(part)[:60].strip("-") for part in parts if part) or "table"
 
 
 def latex(page: Page) -> str:

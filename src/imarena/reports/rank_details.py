@@ -77,11 +77,13 @@ def stability_text(ranking: Ranking) -> str:
         return ""
     parts = []
     if isinstance(stability.get("mean_spearman"), float):
-        parts.append(f"mean Spearman correlation of resampled boards {stability['mean_spearman']:.3f}")
+        parts.append(
+            f"mean Spearman correlation of resampled boards {stability['mean_spearman']:.3f} (1: always one order)"
+        )
     if isinstance(stability.get("rank_std"), float):
-        parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
+        parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f} (0: always one rank)")
     if isinstance(stability.get("accuracy"), float):
-        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%}")
+        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%} (50%: a coin)")
     within = " (within groups)" if len(ranking.groups) > 1 else ""
     return f"Stability{within}: {'; '.join(parts)}" if parts else ""
 

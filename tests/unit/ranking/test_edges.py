@@ -221,7 +221,7 @@ def test_one_battle_online_has_no_interval(method: str) -> None:
 def test_without_rounds_an_online_board_has_no_interval_and_can_be_printed(method: str) -> None:
     board = rank(table(CORE), method=method, options=Options(rounds=0))
     assert board.settings["interval"] == "none"
-    assert method_line(board).startswith(method)
+    assert method_line(board).startswith({"elo": "Elo", "active-elo": "Active Elo"}[method])
 
 
 def test_missing_winner_is_left_out_and_counted() -> None:

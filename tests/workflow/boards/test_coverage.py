@@ -70,7 +70,7 @@ def test_outputs_that_were_imported_by_table(imarena: Imarena, arena: str) -> No
 
 
 def test_people_are_not_asked_about_a_missing_output(imarena: Imarena, arena: str) -> None:
-    """beta lacks two outputs. No rater was to compare them, so that the board left nothing out."""
+    """Beta lacks two outputs. No rater was to compare them, so that the board left nothing out."""
     words = ("-w", arena, "rank", "--source", "people", "--rounds", "0")
     board = imarena(*words, "--json").json
     assert (board["excluded"], board["n_battles"]) == ({}, 12)

@@ -8,7 +8,7 @@ from typing import Any
 
 from imarena.core import VERSION
 from imarena.reports.page import save_text
-from imarena.reports.rank_tables import COVERAGE
+from imarena.reports.rank_tables import COVERAGE, OVERLAP
 from imarena.reports.site.pages import Site
 from imarena.reports.tables import render_template
 
@@ -26,7 +26,7 @@ def write_site_pages(folder: Path, site: Site) -> Path:
     for model in site.models:
         _page(folder, model.file, "site_model.html.j2", site, model=model)
     _page(folder, "battles.html", "site_battles.html.j2", site)
-    _page(folder, "about.html", "site_about.html.j2", site, coverage=COVERAGE)
+    _page(folder, "about.html", "site_about.html.j2", site, coverage=COVERAGE, overlap=OVERLAP)
     save_text(folder / "data" / "site.js", _script("imarenaSite.start", _explorer_facts(site)))
     return folder / "index.html"
 

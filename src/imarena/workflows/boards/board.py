@@ -16,7 +16,6 @@ from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import build_column, row_slices
 from imarena.workflows import views
 from imarena.workflows.boards import default_source, findings
-from imarena.workflows.boards.coverage import OutputCoverage, matching_rows, read_output_coverage
 from imarena.workflows.boards.no_board import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
@@ -70,9 +69,9 @@ class Boards:
         self.view = view
 
     @cached_property
-    def output_coverage(self) -> OutputCoverage:
+    def output_coverage(self) -> views.OutputCoverage:
         """Which editor delivered which outputs."""
-        return read_output_coverage(self.view)
+        return views.read_output_coverage(self.view)
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """Return the battles that match a query, their source, and notices about them."""
@@ -146,7 +145,7 @@ class Boards:
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or mode) matches these filters."""
-        return matching_rows(self.view, filters, self.view.entries.item, self.view.entries.mode)
+        return views.matching_rows(self.view, filters, self.view.entries.item, self.view.entries.mode)
 
     # ------------------------------------------------------------------ ranking
 
@@ -291,14 +290,11 @@ class Boards:
 def _without_unasked(ranking: Ranking) -> Ranking:
     """Leave out the count of pairs without one of the outputs: people are never asked about them."""
     excluded = {reason: number for reason, number in ranking.excluded.items() if reason != MISSING_OUTPUT}
-    notices = []
-    for notice in ranking.notices:
-        if notice.code == "battles_left_out":
-            if not excluded:
-                continue
-            notice = notice.model_copy(update={"values": {**notice.values, "reasons": dict(excluded)}})
-        notices.append(notice)
-    return ranking.model_copy(update={"excluded": excluded, "notices": tuple(notices)})
+    left_out = Notice(code="battles_left_out", values={"reasons": dict(excluded)})
+    notices = tuple(left_out if notice.code == left_out.code else notice for notice in ranking.notices)
+    if not excluded:
+        notices = tuple(notice for notice in notices if notice is not left_out)
+    return ranking.model_copy(update={"excluded": excluded, "notices": notices})
 
 
 def _check_weighed(query: BoardQuery) -> None:

@@ -84,7 +84,7 @@ def _rating_texts(ranking: Ranking) -> list[str]:
     ties = str(settings.get("ties", "half a win each"))
     texts = [
         f"Ratings are {METHOD_TITLES.get(ranking.method, ranking.method)} ratings on a scale where "
-        f"{settings.get('scale', 400):g} points mean odds of {settings.get('base', 10):g} to 1; "
+        f"{settings.get('scale', 400):g} rating points mean odds of {settings.get('base', 10):g} to 1; "
         f"{_TIES.get(ties, f'ties count as {ties}')}.",
         _MISSING[str(settings.get("missing", "exclude"))],
     ]

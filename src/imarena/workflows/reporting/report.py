@@ -199,12 +199,15 @@ def _board_sections(
 ) -> Iterator[reports.Section]:
     """Each board, followed by its boards per group, with the commands that print them."""
     for number, board in enumerate(shown_boards):
-        yield reports.board_section(board.title, with_samples(board), number, board.command)
+        sections = []
         for by, some in groups[board.title]:
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
             if board is not main:
                 command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            yield reports.groups_section(board.title, by, [group.ranking for group in some], command)
+            sections.append((by, reports.groups_section(board.title, by, [group.ranking for group in some], command)))
+        without = [by for by, section in sections if not section.tables]
+        yield reports.board_section(board.title, with_samples(board), number, board.command, without)
+        yield from (section for _, section in sections if section.tables)
 
 
 def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
@@ -270,8 +273,8 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     """The result of the board that `imarena rank` shows, in one sentence."""
     if first is None:
         return f"There is no leaderboard yet. {reason}"
-    text = reports.board_conclusion(first.ranking, "editor", describe_source(first.chosen))
-    return f"{text} Only the editors chosen for this report are compared." if query.editors and text else text
+    text = reports.board_conclusion(first.ranking, describe_source(first.chosen))
+    return f"{text} Only the models chosen for this report are compared." if query.editors and text else text
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:

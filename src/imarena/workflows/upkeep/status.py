@@ -22,13 +22,13 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
 from imarena.workflows.views import (
     FAILED,
     UNNAMED_EDITOR,
     View,
     count_answered,
+    read_output_coverage,
     slots_of,
     unanswered_questions,
 )

@@ -23,11 +23,10 @@ from imarena.ranking import (
 )
 from imarena.routing import standardise
 from imarena.storage import Workspace
-from imarena.workflows.boards.coverage import read_output_coverage
 from imarena.workflows.boards.weighted.calibrations import ALL
 from imarena.workflows.boards.weighted.online import weighted_online_board, with_range
 from imarena.workflows.boards.weighted.vote_data import VoteData, VoteTable, read_vote_data
-from imarena.workflows.views import View
+from imarena.workflows.views import View, read_output_coverage
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
 GOLD_SETTING = "gold"
@@ -106,7 +105,8 @@ def arena_boards(
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         boards.append(
             sign_ranking(
-                _with_coverage(board, covered.coverage(covered.units_with(view, scope))), {"source": WHOSE.get(name, "people, judge"), **signature_data(part)}
+                _with_coverage(board, covered.coverage(covered.units_with(view, scope))),
+                {"source": WHOSE.get(name, "people, judge"), **signature_data(part)},
             )
         )
     return boards

@@ -10,6 +10,8 @@ from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
+CHAPTER = "In the form of the papers"
+"""The heading of all sections about papers."""
 _NAMED = 4
 """Tables of another section that a sentence names."""
 
@@ -96,10 +98,11 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
         else:
             by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
-        yield _section(
+        section = _section(
             paper,
             [(entry, _without_repeats(block, printed) if entry.printed_before else block) for entry, block in blocks],
         )
+        yield replace(section, chapter=CHAPTER)
     if missing:
         rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
@@ -110,7 +113,8 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
             f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of "
             "the papers. Each row states what is missing and the command that makes it."
         )
-        yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
+        title = f"Tables of the papers that need more data ({len(missing)} of {len(paper_entries())})"
+        yield Section(title, (text,), tables=(Table(head, rows),), folded=True, chapter=CHAPTER)
 
 
 def _table_names(titles: Sequence[str]) -> str:

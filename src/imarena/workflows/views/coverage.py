@@ -14,7 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 from imarena.core import UserError
 from imarena.core.records import Mode, Status
 from imarena.tables import build_column, empty_column, release_pages, row_slices, sorted_parts, used_codes
-from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, Names, View, slots_of
+from imarena.workflows.views.codes import MODES, OK, STATUSES, Names
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.slots import NOT_TRIED, slots_of
+from imarena.workflows.views.view import View
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
 
@@ -46,7 +49,7 @@ class OutputCoverage:
         return {editor: row for row, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
-        """Return the share of these units (default: all) for which each editor's output exists; omit editors without units."""
+        """Return each editor's share of these units (default: all) with an output; omit editors without units."""
         parts = ((editor, row if units is None else row[units]) for editor, row in self._rows())
         meant = ((editor, part[np.isfinite(part)]) for editor, part in parts)
         return {editor: float(part.sum() / part.size) for editor, part in meant if part.size}
