@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from imarena import routing
 from imarena.core import moment_text
-from imarena.core.notices import Notice, sentence, sentences
+from imarena.core.notices import Notice, left_out_texts, sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, now
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
@@ -197,6 +197,7 @@ def board_out(board: serving.BoardOrReason, method: str) -> BoardOut:
         board,
         method=method,
         warnings=sentences(board.notices, "page"),
+        left_out=left_out_texts(board.excluded),
         standings=standings_out(board.ranking),
         matrix=[Cell.model_validate(duel) for duel in board.matrix],
         resampled=rank_tables.resampling_text(board.ranking) if board.ranking is not None else "",

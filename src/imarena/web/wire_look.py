@@ -45,6 +45,8 @@ class BoardOut(Wire):
     method: str
     n_battles: int
     excluded: dict[str, int]
+    left_out: list[str]
+    """The same in words: battles and votes that do not count, one text per reason."""
     warnings: list[str]
     standings: list[StandingOut]
     matrix: list[Cell]

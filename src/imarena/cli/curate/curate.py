@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
+from imarena.cli.console import Exit, command_group, emit, print_causes, progress_bars, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
 from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Yes, confirm_estimate, run_document
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.core import Cause
@@ -215,7 +214,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
 
     def show(console: Console) -> None:
         print_causes(console, skipped, "skipped files")
-        _show(console, report, program(context))
+        _show(console, report)
 
     for warning in report.warnings:
         warn(warning)
@@ -224,7 +223,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport", command_line: str) -> None:
+def _show(console: Console, report: "CurationReport") -> None:
     for outcome in report.requests:
         tried = sum(outcome.outcomes.values())
         line = (
@@ -249,10 +248,10 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
+        console.print(f"History of an image: {command_line('curate log', key)}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {command_line} campaign create 'Image check' --kind check --datasets {quote(report.dataset)}"
+            f"Next: {command_line('campaign create', 'Image check', '--kind', 'check', '--datasets', report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

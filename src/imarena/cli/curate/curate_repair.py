@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import Verifiers
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.workflows.curating import RepairEntry
@@ -70,7 +70,7 @@ def repair_items(
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
-            emit(context, document, lambda console: _show_list(console, dataset, entries, program(context)))
+            emit(context, document, lambda console: _show_list(console, dataset, entries))
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
@@ -85,7 +85,7 @@ def repair_items(
         score = "" if result.score is None else f", score {result.score:.2f}"
         console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
         console.print(
-            f"Next, when all are repaired: {program(context)} curate release {dataset} --to NAME"
+            f"Next, when all are repaired: {command_line('curate release', dataset)} --to NAME"
             "   (it prints how to let people check the repairs)",
             soft_wrap=True,
         )  # fmt: skip
@@ -93,7 +93,7 @@ def repair_items(
     emit(context, result.to_json(), show)
 
 
-def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]") -> None:
     if not entries:
         console.print(f"No item of '{dataset}' is on the repair list.")
         return
@@ -104,6 +104,6 @@ def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", com
             console.print(f"  comment: {comment}")
         console.print(f"  other candidates of its pool: {entry.candidates}")
     console.print(
-        f"Next: {command_line} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
+        f"Next: {command_line('curate repair', dataset)} KEY with --candidate, --crop, --instruction or --discard.",
         soft_wrap=True,
     )  # fmt: skip

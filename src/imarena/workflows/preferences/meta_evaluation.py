@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Outcome
 from imarena.preferences import (
     ALL_TASKS,
@@ -114,13 +114,14 @@ def evaluate_workspace(
     if not truths:
         raise UserError(
             "There are no votes or ratings of people to compare with.",
-            hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
+            hint=f"Import a data set with human data, for example: {command_line('import vcreward FOLDER')}",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
     parts = [part for judge in views.chosen_judges(view, names) for part in _answers_of(view, judge, truths)]
     if not parts:
         raise UserError(
-            "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
+            "There are no verdicts of judges.",
+            hint=f"Ask a judge first: {command_line('battle --judge NAME')}, or {command_line('judge')}.",
         )
     by_group: dict[tuple[str, str], list[PairTruth]] = defaultdict(list)
     for truth in truths:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import UserError, fill_in_commands
 from imarena.reports.tables import CellValue, Number, Range, Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
@@ -70,7 +70,7 @@ def judge_study(
         block = makers()[entry.make](data)
         paper_place = f"{entry.place[0].upper()}{entry.place[1:]}"
         if block.empty:
-            missing.append((paper_place, entry.needs, entry.command))
+            missing.append((paper_place, entry.needs, fill_in_commands(entry.command)))
         for table in block.tables:
             if table.rows:
                 title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")

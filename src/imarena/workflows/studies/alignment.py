@@ -27,7 +27,7 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both, unknown_name
+from imarena.core import UserError, counted, fill_in_commands, outcome_of_both, unknown_name
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE
@@ -50,8 +50,11 @@ from imarena.workflows.studies.pair_columns import (
 from imarena.workflows.studies.people_files import read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
-_NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
-_PEOPLE = "Collect ratings or votes in a campaign (`imarena campaign`), or import them (`imarena import`)."
+_NEEDS = "Scores (`judge`) are compared with ratings and votes, battles (`battle`) with votes."
+_PEOPLE = (
+    "Collect ratings or votes in a campaign (`{imarena} campaign create NAME`), or import them "
+    "(`{imarena} import FORMAT PATH`)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def read_aligned_columns(
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
             f"No verdict of a judge can be compared with people: {available}; {judged}.",
-            hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
+            hint=_NEEDS if len(ratings) or len(votes) else fill_in_commands(f"{_NEEDS} {_PEOPLE}"),
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, names))
     return AlignedColumns(tuple(names), ratings, scores, votes, verdicts, by_scores, only_rated, notices)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import package_yaml, plural
+from imarena.core import fill_in_commands, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
@@ -79,7 +79,9 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
             [(entry, _without_repeats(block, printed) if entry.printed_before else block) for entry, block in blocks],
         )
     if missing:
-        rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
+        rows = tuple(
+            (entry.name, entry.place, entry.title, entry.needs, fill_in_commands(entry.command)) for entry in missing
+        )
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),
