@@ -1,6 +1,7 @@
 """Convert results of workflows to wire types for viewers of runs, judges, battles and items."""
 
 import json
+from collections.abc import Sequence
 
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Output, never_met_groups
@@ -17,6 +18,14 @@ def past_board_out(past: serving.BoardSnapshot) -> wire_look.BoardSnapshotOut:
     """A board at an earlier time."""
     return wire_look.BoardSnapshotOut.of(
         past, ratings=[wire_look.RatingSnapshot.of(standing) for standing in past.ranking.models]
+    )
+
+
+def history_out(history: Sequence[serving.BoardSnapshot], method: str) -> wire_look.RatingHistory:
+    """Ratings over time, with the groups of the newest board."""
+    groups = history[-1].ranking.groups if history else []
+    return wire_look.RatingHistory(
+        method=method, points=[past_board_out(past) for past in history], groups=[list(group) for group in groups]
     )
 
 

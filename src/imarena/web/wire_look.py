@@ -92,6 +92,8 @@ class RatingHistory(Wire):
 
     method: str
     points: list[BoardSnapshotOut]
+    groups: list[list[str]]
+    """The models of the newest board, best first, by group of models that met; the largest group first."""
 
 
 class StoredBoard(Wire):

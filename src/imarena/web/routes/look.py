@@ -52,7 +52,7 @@ def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery,
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
     """Ratings over time: the filtered board at several times."""
     history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
-    return RatingHistory(method=query.method, points=[responses_look.past_board_out(past) for past in history])
+    return responses_look.history_out(history, query.method)
 
 
 @router.get("/board/stored")
