@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
-from imarena.core import ROUNDS, SEED, known_name
+from imarena.core import ROUNDS, SEED, command_line, known_name
 from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
 
@@ -59,7 +59,7 @@ def command(
 
         refuse_with_table({"--what": what != "all"})
     elif all_votes:
-        fail("--all-votes needs a table.", hint="imarena agree --from votes.csv --all-votes")
+        fail("--all-votes needs a table.", hint=command_line("agree --from votes.csv --all-votes"))
     words = tuple(word.strip() for word in order.split(",") if word.strip())
     how = known_name("Unknown average", average, CORRELATION_RECIPES)
     root = session(context).workspace

@@ -26,7 +26,7 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, grouped, known_name, outcome_of_both
+from imarena.core import UserError, counted, fill_in_commands, grouped, known_name, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE, MissingVerdicts
@@ -49,8 +49,11 @@ from imarena.workflows.studies.pair_columns import (
 from imarena.workflows.studies.people_files import higher_side, mean_marks, read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
-_NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
-_PEOPLE = "Collect ratings or votes in a campaign (`imarena campaign`), or import them (`imarena import`)."
+_NEEDS = "Scores (`judge`) are compared with ratings and votes, battles (`battle`) with votes."
+_PEOPLE = (
+    "Collect ratings or votes in a campaign (`{imarena} campaign create NAME`), or import them "
+    "(`{imarena} import FORMAT PATH`)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def read_aligned_columns(
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
             f"No verdict of a judge can be compared with people: {available}; {judged}.",
-            hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
+            hint=_NEEDS if len(ratings) or len(votes) else fill_in_commands(f"{_NEEDS} {_PEOPLE}"),
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, names))
     return AlignedColumns(tuple(names), ratings, scores, votes, verdicts, by_scores, only_rated, notices)
