@@ -241,7 +241,7 @@ export const strings = {
       `${plural(count, "battle", "battles")}, method ${method}${scored > 0 ? ` (${scored === count ? "all" : scored} from scores)` : ""}`,
     verdictsOf: (whose: string) => `from ${whose}`,
     beside: (whose: string, others: string) => `Source: ${whose}. Also available: ${others}.`,
-    excluded: (what: string) => `Excluded: ${what}`,
+    leftOut: (texts: string[]) => `Left out: ${texts.join("; ")}.`,
     noBoard: "No battles match these filters.",
     notYet: "There are no votes and no judgments yet. The board appears when the first ones are stored; Runs shows what is running.",
     matrixHint: "Share of battles that the row's model won against the column's model. A tie counts as half a win.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError, unknown_name
+from imarena.core import NOT_COUNTED, UserError, command_line, grouped, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import column_names
@@ -260,10 +260,7 @@ def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> 
 
 def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
     """Return row numbers by the values of the key columns, in sorted order; without key columns there is one group."""
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for row in range(n):
-        rows.setdefault(tuple(column[row] for column in keys), []).append(row)
-    return sorted(rows.items())
+    return sorted(grouped((tuple(column[row] for column in keys), row) for row in range(n)).items())
 
 
 def _list(table: Any, name: str) -> list[Any]:
@@ -292,7 +289,7 @@ def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = Fal
         raise UserError(
             f"{path} holds votes on pairs without a column '{missing[0]}'.",
             hint="Voters agree where two of them saw the same pair: item, left, right, winner and rater are needed. "
-            f"A board needs no more than this: imarena rank --from {path}",
+            f"A board needs no more than this: {command_line('rank --from', path)}",
         )
     votes = verdicts_from_file(path, outcomes=[outcome.value for outcome in Outcome], all_votes=all_votes)
     return pair_ratings(replace(votes, item=votes.labels["unit"]) if by_unit else votes)

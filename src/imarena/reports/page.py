@@ -97,19 +97,19 @@ def write_html(page: Page, folder: Path) -> Path:
 def write_html_file(page: Page, path: Path) -> Path:
     """Write the page to this file. Charts are embedded; images are where their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
-    return _write(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+    return save_text(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def write_folder(page: Page, folder: Path) -> Path:
     """Write ``index.html``, plus Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
-    _write(folder / "report.tex", latex(page))
+    save_text(folder / "report.tex", latex(page))
     names: Counter[str] = Counter()
     for section, table in tables:
         name = _file_name(section.title, table.title)
         names[name] += 1
-        _write(folder / "tables" / f"{name}{f'-{names[name]}' if names[name] > 1 else ''}.csv", to_csv(table))
+        save_text(folder / "tables" / f"{name}{f'-{names[name]}' if names[name] > 1 else ''}.csv", to_csv(table))
     for section in page.sections:
         for chart in section.charts:
             chart.save(folder / "plots")
@@ -146,10 +146,11 @@ def markdown(page: Page) -> str:
 
 def write_markdown(page: Page, folder: Path) -> Path:
     """Write ``report.md`` with the tables and plots of the same report."""
-    return _write(folder / "report.md", markdown(page))
+    return save_text(folder / "report.md", markdown(page))
 
 
-def _write(path: Path, text: str) -> Path:
+def save_text(path: Path, text: str) -> Path:
+    """Write a text file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path

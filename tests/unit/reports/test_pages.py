@@ -50,8 +50,8 @@ def test_a_comparison_shows_who_is_ahead_where() -> None:
     one, two = item("one"), item("two")
     figures = ComparisonFigures("old", "new", "some-judge", compare_points([1.0, 0.0], "old", "new"), {}, ())
     items = [
-        ComparedItem(one, output(one, "old"), output(one, "new"), True, 12.4),
-        ComparedItem(two, output(two, "old"), output(two, "new"), False, None),
+        ComparedItem(one, output(one, "old"), output(one, "new"), 1.0, 12.4),
+        ComparedItem(two, output(two, "old"), output(two, "new"), 0.0, None),
     ]
     page = build_comparison_page(figures, items, lambda image: f"{image.sha256[:4]}.jpg")
     assert [section.title for section in page.sections] == ["Result", "Where new is ahead", "Where old is ahead"]

@@ -247,7 +247,7 @@ def _print(
     power: bool,
     gate: "GateReport | None",
 ) -> None:
-    from imarena.reports import board_data
+    from imarena.reports import board_data, rank_tables
     from imarena.reports.tables import to_csv, to_latex, to_markdown
     from imarena.workflows.boards import rank_tables_of
 
@@ -280,7 +280,7 @@ def _print(
 
     emit(context, document, show)
     if not session(context).json:
-        _warn_of(boards)
+        _warn_of(boards, rank_tables.STATED)
         emit(context, None, lambda console: _show_signatures(console, boards))
 
 
@@ -298,11 +298,11 @@ def _show_signatures(console: "Console", boards: "Sequence[Ranking]") -> None:
             console.print(Text(text, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _warn_of(boards: "Sequence[Ranking]") -> None:
+def _warn_of(boards: "Sequence[Ranking]", stated: tuple[str, ...] = ()) -> None:
     """Warnings come last: the conclusion is what was asked for."""
     from imarena.reports import board_warnings
 
-    for warning in board_warnings(boards):
+    for warning in board_warnings(boards, stated):
         warn(warning)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from imarena.core import Progress, UserError, first_line, unknown_name
+from imarena.core import Progress, UserError, command_line, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
@@ -34,8 +34,8 @@ from imarena.workflows.active_elo.groups import (
 )
 from imarena.workflows.active_elo.metrics import TOP, MetricAgreement, compare_metrics
 from imarena.workflows.active_elo.planning import FamilyDeferral, deferral_by_family
+from imarena.workflows.active_elo.simulation.compare import SimulationPlan
 from imarena.workflows.active_elo.trials import (
-    Trial,
     TrialResult,
     WeightBoard,
     try_judges,
@@ -133,7 +133,7 @@ def active_report(
     gates: Gates | None = None,
     options: Options | None = None,
     rewards: tuple[str, ...] = (),
-    trial: Trial | None = None,
+    trial: SimulationPlan | None = None,
     groups: bool = True,
     progress: Progress | None = None,
 ) -> ActiveReport:
@@ -155,7 +155,7 @@ def active_report(
         reason = missing.get("judge") or missing.get("corrected") or "too few scores"
         raise UserError(
             f"There is no board of '{vote_data.judge}': {reason}",
-            hint="Score outputs of two editors or more: `imarena judge`.",
+            hint=f"Score outputs of two editors or more: `{command_line('judge')}`.",
         )
     used = gates or choose_gates(vote_data.pool, vote_data.gold, None, None)
     tables = dimension_scores(workspace, vote_data)
@@ -190,7 +190,8 @@ def active_report(
 
 def _trials(
     workspace: Workspace, vote_data: VoteData, others: dict[str, VoteData], dimensions: dict[str, Any],
-    options: Options, trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
+    options: Options, trial: SimulationPlan | None, gates: Gates | None, missing: dict[str, str],
+    steps: ReportProgress,
 ) -> VoteTrials:  # fmt: skip
     """Try policies, thresholds, weights and judges on the votes so far; return each, or the reason why not."""
     table = cv_dimensions(dimensions)
@@ -199,14 +200,14 @@ def _trials(
         missing["weights"] = f"'{vote_data.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
         return VoteTrials()
-    used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
+    used, scores = replace(trial, gates=gates), options.active.score_range
     tries: dict[str, Callable[[], TrialResult]] = {
-        "policies": lambda: try_policies(vote_data, used),
-        "thresholds": lambda: try_thresholds(vote_data, used),
+        "policies": lambda: try_policies(vote_data, used, scores),
+        "thresholds": lambda: try_thresholds(vote_data, used, scores),
         "judges": lambda: try_judges({vote_data.judge: vote_data, **others}, used),
     }
     if table is not None:
-        tries["weights"] = lambda: try_weights(vote_data, tables, used)
+        tries["weights"] = lambda: try_weights(vote_data, tables, used, scores)
     results: dict[str, TrialResult] = {}
     for name, work in tries.items():
         steps.next(f"{name} tried on the votes so far")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json, sha256_hex, suggestion
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
+from imarena.ranking import TableReading, empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import build_column, row_slices
 from imarena.workflows import views
@@ -257,10 +257,7 @@ class Boards:
         ranking = rank_table(
             table,
             query.options,
-            both_bad=query.both_bad,
-            missing=query.missing,
-            covariates=query.covariates,
-            resume=query.resume,
+            TableReading(query.both_bad, query.missing, query.covariates, query.resume),
             scope=scope,
             known_coverage=self.output_coverage.coverage(units),
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, error_line, split_names
+from imarena.core import Progress, UserError, command_line, counted, error_line, split_names
 from imarena.core.records import Item
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -222,7 +222,8 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports
         return None
     if first is None:
         raise UserError(
-            "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
+            "There is no board to compare.",
+            hint=f"Run `{command_line('judge')}`, `{command_line('battle')}` or a campaign first.",
         )
     board_query = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
     return changes_section(boards, first, board_query, query.against)
@@ -236,8 +237,8 @@ def _left_out(pictures: Thumbnails) -> str:
     if pictures.unreadable:
         number = counted(len(pictures.unreadable), "image")
         texts.append(
-            f" Warning: {number} of this report cannot be read (the file is missing or damaged): imarena verify lists "
-            "them."
+            f" Warning: {number} of this report cannot be read (the file is missing or damaged): "
+            f"{command_line('verify')} lists them."
         )
     return "".join(texts)
 
@@ -256,7 +257,8 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     if board is main and query.by is not None:
         yield query.by, boards.boards(replace(board_query, by=query.by))
     elif board is main:
-        for by in _columns(boards.view):
+        labels = boards.view.entries.labels
+        for by in (name for name in GROUPED_BY if 1 < len(labels[name].used()) <= MOST_GROUPS):
             try:
                 of_groups = boards.boards(replace(board_query, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
@@ -266,12 +268,6 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
         for title, group_query in board_queries(boards, board_query):
             if title == board.title:
                 yield query.by, boards.boards(replace(group_query, by=query.by))
-
-
-def _columns(view: View) -> Iterator[str]:
-    for name in GROUPED_BY:
-        if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
-            yield name
 
 
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.agreement import Alignment, AlignOptions, VerdictAlignment
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.notices import sentences
 from imarena.reports import disagreement_tables
 from imarena.reports.tables import Table
@@ -83,7 +83,8 @@ def align_report(folder: Path, request: AlignRequest) -> AlignReport:
         return _of_workspace(folder, request)
     raise UserError(
         "`--against` takes `people` or a file; give the judge by `--judge` or `--from`.",
-        hint="imarena align --from scores.csv --against ratings.csv; in a workspace: --judge NAME and --against people "
+        hint=f"{command_line('align --from scores.csv --against ratings.csv')}; in a workspace: --judge NAME and "
+        "--against people "
         "or --against ratings.csv",
     )
 

@@ -81,7 +81,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
     unanswered = unanswered_questions(workspace)
     left = {question_id[0]: question.status for question_id, question in unanswered.items()}
     answers = Counter({(judge, Status.OK.value): number for judge, number in count_answered(workspace).items()})
-    judgments = _nest(answers + Counter((question.judge, question.status) for question in unanswered.values()))
+    judgments = nested_counts(answers + Counter((question.judge, question.status) for question in unanswered.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
@@ -139,7 +139,8 @@ def _votes(view: View) -> dict[str, int]:
     return {rater: number for rater, number in zip(votes.rater.names, numbers, strict=True) if number}
 
 
-def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+def nested_counts(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    """Counts by name, then by state."""
     nested: dict[str, dict[str, int]] = {}
     for (name, state), number in sorted(counts.items()):
         nested.setdefault(name, {})[state] = number

@@ -127,11 +127,16 @@ def _exhibit(
         quality = truth[output.output_id]
         note += f", true quality {quality:.2f}"
         note += f": {wrong}" if (quality < GOOD) == (share[index] > GOOD) else ""
+    return output_exhibit(view, item, output, _about(item), note, picture)
+
+
+def output_exhibit(view: View, item: Item, output: Output, title: str, note: str, picture: PictureLink) -> GalleryItem:
+    """An output beside the images of its edit."""
     edit = edit_question(item, output, None, chain_of(view.workspace, output))
     images = asked_images(edit, picture)
     if output.image is not None:
         images.append(PageImage(picture(output.image), output_name(item, output), note))
-    return GalleryItem(_about(item), edit.instruction, tuple(images))
+    return GalleryItem(title, edit.instruction, tuple(images))
 
 
 def _records(view: View, index: int) -> tuple[Output, Item]:
