@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -32,7 +31,7 @@ from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE
 from imarena.storage import Workspace, reading
-from imarena.tables import column_names, read_file
+from imarena.tables import TablePath, column_names, read_file
 from imarena.workflows.studies.agreement_files import (
     bad_value_notices,
     is_written_here,
@@ -100,7 +99,7 @@ def read_aligned_columns(
     options: AlignOptions,
     *,
     only: Sequence[str] = (),
-    people: Path | None = None,
+    people: TablePath | None = None,
 ) -> AlignedColumns:
     """Read the data that can be compared. Raises `UserError` if there is none, and reports what is missing.
 
@@ -159,7 +158,12 @@ def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: st
 
 
 def align_files(
-    from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
+    from_file: TablePath,
+    against: TablePath,
+    options: AlignOptions,
+    *,
+    only: Sequence[str] = (),
+    missing: str = "exclude",
 ) -> Alignment | VerdictAlignment:
     """Compare two tables: a judge's scores with ratings, or a judge's battles with people's."""
     battles = is_battle_file(from_file)
@@ -176,7 +180,7 @@ def align_files(
     return _align_votes(verdicts, verdicts_from_file(against, outcomes=HUMAN_OUTCOMES), options, missing)
 
 
-def _judges_verdicts(path: Path) -> VerdictColumns:
+def _judges_verdicts(path: TablePath) -> VerdictColumns:
     """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
     judges = verdicts.labels.get("judge", [])
@@ -193,7 +197,7 @@ def _judges_verdicts(path: Path) -> VerdictColumns:
 
 
 def _align_export(
-    from_file: Path, against: Path, options: AlignOptions, only: Sequence[str], missing: str
+    from_file: TablePath, against: TablePath, options: AlignOptions, only: Sequence[str], missing: str
 ) -> Alignment | VerdictAlignment:
     """Align a table of `export scores`: its scores with ratings, or its verdicts on pairs with votes.
 
@@ -208,7 +212,7 @@ def _align_export(
     return _align_votes(exported_verdicts(from_file), pairs_of_ratings(ratings), options, missing)
 
 
-def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
+def _ratings_table(path: TablePath, only: Sequence[str]) -> RatingColumns:
     """Read a table of ratings in either form: by item and editor, or by unit and model."""
     names = frozenset(column_names(path))
     if is_written_here(names):
@@ -252,7 +256,7 @@ def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Not
             yield Notice(code="votes_about_other_dimension", values=values)
 
 
-def is_export_of_scores(path: Path) -> bool:
+def is_export_of_scores(path: TablePath) -> bool:
     """Whether `export scores` wrote this table."""
     return frozenset(column_names(path)) >= EXPORTED
 
@@ -288,7 +292,7 @@ class _Battle:
         return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 
 
-def exported_verdicts(path: Path) -> VerdictColumns:
+def exported_verdicts(path: TablePath) -> VerdictColumns:
     """Read the verdicts that count, by item and the two models; empty if the table holds only scores."""
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     battles: dict[tuple[str, ...], _Battle] = {}
