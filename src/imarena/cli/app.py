@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
 from imarena.cli.help import CommandGroup
-from imarena.core import VERSION, ImarenaError, UserError, suggestion
+from imarena.core import VERSION, ImarenaError, UserError, suggest_for, suggestion
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
@@ -58,7 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("serving.serve", "Serve the web application: voting, rating, leaderboards, explorer."),
         "campaign": ("rating.campaign", "Manage rating campaigns: create, invite, status, export, close."),
         "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
-        "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
+        "simulate": ("active_elo.simulate", "Compare routing policies at the same number of human votes."),
     },
     "Benchmarks": {
         "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
@@ -151,6 +151,7 @@ def root(
     ] = False,
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
+    context.with_resource(suggest_for(workspace))
     context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)
     if as_json:  # any other output, from a plug-in or a library, would break the document
         context.with_resource(contextlib.redirect_stdout(sys.stderr))

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
@@ -75,12 +74,6 @@ def given_options(context: typer.Context) -> frozenset[str]:
         for name in context.params
         if (source := context.get_parameter_source(name)) is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
     )
-
-
-def program(context: typer.Context) -> str:
-    """Return `imarena` with the workspace of this session: the start of a next step in a message."""
-    root = session(context).workspace
-    return "imarena" if root == Path() else f"imarena -w {quote(str(root))}"
 
 
 def stderr() -> Console:
@@ -152,8 +145,11 @@ def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
 
 
 def warn(message: str) -> None:
-    """Print a warning on stderr."""
-    stderr().print(f"[yellow]warning:[/] {_escape(message)}", markup=True)
+    """Print a warning on stderr. Names from outside may be in it: they cannot control the terminal."""
+    from imarena.reports.tables import printable
+
+    text = "\n".join(map(printable, message.split("\n")))
+    stderr().print(f"[yellow]warning:[/] {_escape(text)}", markup=True)
 
 
 def warn_all(context: typer.Context, texts: Iterable[str]) -> None:

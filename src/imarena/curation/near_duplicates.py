@@ -77,7 +77,7 @@ class DuplicateIndex:
         best: dict[int, NearDuplicate] = {}
         for at, variant, reverse, distance in hits:
             pair = (self._thumbs[at], fingerprint.thumb) if reverse else (fingerprint.thumb, self._thumbs[at])
-            score, local = _compare(*(thumb.tobytes() for thumb in pair), variant)
+            score, local = _compare(pair[0].tobytes(), pair[1].tobytes(), variant)
             if score >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < score):
                 best[at] = NearDuplicate(self._keys[at], distance, round(score, 3))
         return sorted(best.values(), key=lambda near: (-near.likeness, near.key))
@@ -86,8 +86,8 @@ class DuplicateIndex:
 @lru_cache(_REMEMBERED)
 def _compare(first: bytes, other: bytes, variant: int) -> tuple[float, float]:
     """`compare_thumbs`, remembered: a pool is chosen after every round."""
-    thumbs = (np.frombuffer(thumb, np.uint8).reshape(THUMB, THUMB) for thumb in (first, other))
-    return compare_thumbs(*thumbs, variant % len(CROPS), mirrored=variant >= len(CROPS))
+    left, right = (np.frombuffer(thumb, np.uint8).reshape(THUMB, THUMB) for thumb in (first, other))
+    return compare_thumbs(left, right, variant % len(CROPS), mirrored=variant >= len(CROPS))
 
 
 class HashTable:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import CodeArray, FloatArray, IntArray, UserError
+from imarena.core.notices import left_out_texts
 from imarena.tables import build_column, row_slices, used_codes
 
 OutcomeArray: TypeAlias = NDArray[np.int8]
@@ -102,7 +103,7 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint=f"Check the winner column and what was excluded: {_reasons_text(self.excluded)}."
+                hint=f"Check the winner column. Left out: {'; '.join(left_out_texts(self.excluded))}."
                 if self.excluded
                 else "The table needs rows with two different models: columns left, right and winner.",
             )
@@ -122,6 +123,13 @@ class Battles:
     def points(self) -> FloatArray:
         """(n,) the left side's share of the win: 1, 0.5 or 0."""
         return np.asarray(1.0 - self.outcome * 0.5, dtype=np.float64)
+
+
+COLUMNS = (
+    "left", "right", "outcome", "weight", "item", "rater", "dimension", "judged", "score_left", "score_right",
+    "covariates",
+)  # fmt: skip
+"""The fields of `Battles` with one value per battle."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,3 @@ def scale_weights(battles: Battles) -> Battles:
         return battles
     relative = battles.weight / battles.weight.max()
     return replace(battles, weight=relative * (relative.sum() / (relative**2).sum()))
-
-
-def _reasons_text(excluded: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in excluded.items())

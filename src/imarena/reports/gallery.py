@@ -64,7 +64,7 @@ def gallery_section(
 
 
 def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
-    note = f"{len(items)} of {of} items; the number after a judge's name is its score."
+    note = f"{len(items)} of {counted(of, 'item')}; the number after a judge's name is its score."
     yield note + (
         " For items with several turns, the outputs of the last turn are shown, and all turns of one editor."
         if any(len(item.turns) > 1 for item in items)
@@ -75,8 +75,9 @@ def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pa
     )
     for judge, group in sorted(together.items()):
         yield (
-            f"True quality is from 0 to 1. Of {len(group):,} clearly different pairs (true quality differs by {CLEAR}"
-            f" or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
+            f"True quality is from 0 to 1. Of {counted(len(group), 'clearly different pair')} (true quality differs by "
+            f"{CLEAR} or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come "
+            "last."
         )
 
 

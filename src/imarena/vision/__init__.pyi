@@ -11,6 +11,7 @@ from .colour import colour_likeness as colour_likeness
 from .colour import is_named as is_named
 from .colour import rgb_of as rgb_of
 from .colour import to_oklab as to_oklab
+from .comparison import LUMA as LUMA
 from .comparison import ImageComparison as ImageComparison
 from .comparison import RegionValues as RegionValues
 from .comparison import compare_images as compare_images

@@ -12,11 +12,11 @@ from typing import Any
 from PIL import Image
 
 from imarena.clients.fake_answers import ChatQuery
-from imarena.core.records import Item
+from imarena.core.records import Evidence, Item
 from imarena.storage import open_workspace
 from tests.small_data.curation_library import HEADER, make_instructions, photograph
 
-PHOTOGRAPHS = ("cat", "coffee", "dandelion", "dogs", "fig", "flower", "mountains", "rocket")
+PHOTOGRAPHS = ("cat", "coffee", "dandelion")
 WORDS = 4
 
 
@@ -55,7 +55,18 @@ def make_crowded(root: Path, instructions: int) -> None:
     make_instructions(root / "t.csv", *((f"k{n}", f"Make thing {n}. blue", "", "") for n in range(instructions)))
 
 
-def collected(root: Path, workspace: str, dataset: str) -> list[str]:
+def collected(workspace: Path, dataset: str) -> list[str]:
     """The items of a data set in the order in which they were stored, as JSON without the time."""
-    with open_workspace(root / workspace) as opened:
+    with open_workspace(workspace) as opened:
         return [item.model_dump_json(exclude={"created_at"}) for item in opened.store.records(Item, dataset=dataset)]
+
+
+def paid_steps(workspace: Path) -> list[tuple[str, str]]:
+    """The stored answers that cost money: the name of the steps, and the question."""
+    with open_workspace(workspace) as opened:
+        steps = list(opened.store.records(Evidence, kind="curation_step"))
+    return [
+        (step.image_sha256, str(step.params["call"]))
+        for step in steps
+        if isinstance(step.value, dict) and step.value["cost_usd"]
+    ]

@@ -17,7 +17,7 @@ def test_a_closed_campaign_invites_nobody(tmp_path: Path, imarena: Imarena) -> N
     imarena("-w", root, "campaign", "close", "c")
     refused = imarena("-w", root, "campaign", "invite", "c", "--name", "Ann", code=2)
     assert "'c' is closed" in refused.err
-    assert "imarena campaign close c --reopen" in refused.err
+    assert f"imarena -w {root} campaign close c --reopen" in refused.err
     imarena("-w", root, "campaign", "close", "c", "--reopen")
     assert "http" in imarena("-w", root, "campaign", "invite", "c", "--name", "Ann").out
 

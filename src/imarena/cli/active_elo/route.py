@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted, known_name
+from imarena.core import UserError, command_line, counted, known_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -105,7 +105,7 @@ def plan(
     judge: JudgeOption = None,
     target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
     level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
-    top: Annotated[int, typer.Option("--top", min=1, help="The number of top models whose order must be certain.")] = 3,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of top models that must be in order.")] = 3,
     confidence: Annotated[float, typer.Option("--confidence", help="Required probability of that order.")] = 0.95,
     cost_vote: Annotated[float, typer.Option("--cost-vote", min=0, help="Cost of a vote.")] = 0.1,
     raters: Annotated[int, typer.Option("--raters", min=1, help="Number of raters.")] = 1,
@@ -158,7 +158,7 @@ def plan(
 @app.command()
 def assign(
     context: typer.Context,
-    budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
+    budget: Annotated[int, typer.Option("--budget", help="Number of votes to ask for.")],
     judge: JudgeOption = None,
     policy: Annotated[
         str,
@@ -208,8 +208,8 @@ def assign(
         )
         if assigned.for_named_raters and out is None:
             message += (
-                f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
-                f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+                f"\nNamed raters work by a link of their own: {command_line('campaign invite', name)} --rater NAME"
+                f"\n                         or with a sheet: {command_line('route sheet sheet.csv --campaign', name)}"
             )
         if out is not None:
             message += f"\nThe sheet: {out}; its images: {out.with_name(out.stem + '-images')}"

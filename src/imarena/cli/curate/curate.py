@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ from imarena.cli.console import (
     command_group,
     emit,
     print_causes,
-    program,
     progress_bars,
     session,
     session_workspace,
@@ -22,8 +20,15 @@ from imarena.cli.console import (
 )
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
-from imarena.cli.questions.judging_options import ChosenOptions, Concurrency, DryRun, Model, Yes, may_spend
-from imarena.core import counted
+from imarena.cli.questions.judging_options import (
+    ChosenOptions,
+    Concurrency,
+    DryRun,
+    Model,
+    Yes,
+    may_spend,
+)
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.core import Cause
@@ -128,7 +133,7 @@ def base(
     min_long_side: MinSide = None,
     describe: Describe = True,
 ) -> None:
-    """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
+    """Search with your own keywords (base track). Results pass the same checks and scores as those of `curate run`."""
     from imarena.curation import CurationRequest
 
     options: dict[str, Any] = {
@@ -227,7 +232,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
 
     def show(console: Console) -> None:
         print_causes(console, skipped, "skipped files")
-        _show(console, report, program(context))
+        _show(console, report)
 
     for warning in report.warnings:
         warn(warning)
@@ -238,9 +243,9 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport", command_line: str) -> None:
+def _show(console: Console, report: "CurationReport") -> None:
     for outcome in report.requests:
-        tried = sum(outcome.outcomes.values())
+        tried = sum(outcome.candidates.values())
         line = (
             f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
             f"{counted(outcome.rounds, 'round')}"
@@ -252,7 +257,7 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
             console.print(f"  {image.item}: {image.source}/{image.file}{score}", soft_wrap=True)
         if outcome.flags:
             console.print(f"  check by a person: {', '.join(outcome.flags)}")
-    print_causes(console, report.causes)
+    print_causes(console, report.left_out)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
     console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.")
@@ -266,10 +271,10 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
+        console.print(f"History of an image: {command_line('curate log', key)}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {command_line} campaign create 'Image check' --kind check --datasets {quote(report.dataset)}"
+            f"Next: {command_line('campaign create', 'Image check', '--kind', 'check', '--datasets', report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip
@@ -280,7 +285,7 @@ def _advise(console: Console, short: "list[RequestOutcome]") -> None:
     """Print advice on instructions with too few images."""
     if any(outcome.too_small for outcome in short):
         console.print("Images were too small: lower the limit with --min-long-side N, or add larger images.")
-    if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):
+    if any(outcome.too_small < sum(outcome.candidates.values()) or not outcome.candidates for outcome in short):
         console.print(
             "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
             "of the instruction, or search with your own keywords (`curate base`)."

@@ -54,6 +54,7 @@ def command(
             budget,
             sampler=parse_sampler(sampler, width=width, until=until, seed=seed),
             orders=parse_orders(orders),
+            repeats=asked.repeats,
             **asked.what,
         )
 

@@ -34,7 +34,8 @@ def command(
         _check(context, asked, check)
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
-        return plan_scores(workspace, judge or ["builtin"], arguments, budget, **asked.what)
+        judges = judge or ["builtin"]
+        return plan_scores(workspace, judges, arguments, budget, repeats=asked.repeats, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)
 

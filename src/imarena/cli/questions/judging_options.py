@@ -25,7 +25,7 @@ from imarena.cli.console import (
     warn,
 )
 from imarena.cli.options import BaseUrl, Datasets, Editors, ExecutorOption, MaxCost, Tasks, parse_pairs
-from imarena.core import counted, error_causes
+from imarena.core import command_line, counted, error_causes
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ Option = Annotated[
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """The options that commands share which ask judges; each command has some or all of them."""
+    """Options of commands that ask judges; each command has some or all of them."""
 
     endpoint: EndpointName = ""
     base_url: BaseUrl = None
@@ -103,10 +103,7 @@ class ChosenOptions:
     @property
     def what(self) -> "ShownOutputs":
         """The options about what to show, for `plan_scores` and `plan_battles`."""
-        return {
-            "datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit,
-            "repeats": self.repeats,
-        }  # fmt: skip
+        return {"datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit}
 
 
 ENDPOINT = ("endpoint", "base_url", "model", "api_key_env")
@@ -294,7 +291,8 @@ def finish_run(
         if not session(context).json:
             left = sum(report.missing for report in reports)
             stderr().print(
-                f"{counted(left, 'question')} left; run the same command to continue (`imarena status` lists all)."
+                f"{counted(left, 'question')} left; run the same command to continue (`{command_line('status')}` "
+                "lists all)."
             )
         raise typer.Exit(Exit.PARTIAL)
 

@@ -1,9 +1,6 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from shlex import quote as quoted
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +11,6 @@ from imarena.cli.console import (
     fail,
     given_options,
     print_tables,
-    program,
     session,
     session_workspace,
     stderr,
@@ -22,15 +18,15 @@ from imarena.cli.console import (
 from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
-from imarena.core import counted
+from imarena.core import command_line, counted, fill_in_commands
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
-    from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
+    from imarena.workflows.rating import CampaignForecast, CampaignProgress, CampaignStatus, RaterWork
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
-_NONE = "There is no campaign. Create one: {} campaign create NAME"
+_NONE = "There is no campaign. Create one: {imarena} campaign create NAME"
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -85,17 +81,17 @@ def create(
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
             text = _forecast_text(forecast, UNITS[plan.kind])
-            emit(context, {"dry_run": True, **asdict(forecast)}, text)
+            emit(context, {"dry_run": True, **forecast.model_dump()}, text)
             return
-        document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
-        document["reasons"] = asdict(forecast)["reasons"]
-    command_line, unit = program(context), UNITS[plan.kind]
+        document = campaign_progress(workspace, create_campaign(workspace, plan)).model_dump()
+        document["reasons"] = forecast.model_dump()["reasons"]
+    unit = UNITS[plan.kind]
     text = (
         f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
         f"({counted(plan.raters, 'rater')} per {unit}).\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))
-        + f"Next: {command_line} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
-        f"      {command_line} serve   (starts the server that the link opens)"
+        + f"Next: {command_line('campaign invite', name)} --name WHO   (a rater's link)\n"
+        f"      {command_line('serve')}   (starts the server that the link opens)"
     )
     emit(context, document, text)
 
@@ -148,7 +144,7 @@ def invite(
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
             f"Link for {whom}, valid for {days:g} days. It is printed only once. "
-            "It works while `imarena serve` runs at this address.",
+            f"It works while `serve` runs at this address.",
             soft_wrap=True,
         )
         if server is None:
@@ -175,7 +171,7 @@ def status(
 
     def show(console: Any) -> None:
         if not reports:
-            console.print(_NONE.format(program(context)))
+            console.print(fill_in_commands(_NONE))
         for report in reports:
             _show(console, report)
 
@@ -184,7 +180,7 @@ def status(
 
 def _document(report: "CampaignStatus") -> dict[str, Any]:
     return {
-        **report.progress.to_json(),
+        **report.progress.model_dump(),
         "agreement": [criterion.model_dump() for criterion in report.agreement],
         "people": [{name: getattr(rater, name) for name in PERSON} for rater in report.raters],
         **notice_fields(notice for rater in report.raters for notice in rater.notices),
@@ -193,16 +189,14 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
 
 
 def _show(console: Any, report: "CampaignStatus") -> None:
-    progress = report.progress.to_json()
-    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {_state(progress)})")
+    progress = report.progress
+    console.print(f"{progress.name} ({progress.campaign_id}, {progress.kind}, {_state(progress)})")
     console.print(
-        f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
-        f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
+        f"  {progress.votes:,} of {progress.slots:,} tasks answered, {progress.complete_units:,} of"
+        f" {progress.units:,} units complete; raters: {progress.raters}, skips: {progress.skipped}"
     )
-    if progress["checks"]:
-        console.print(
-            f"  plus {progress['checks_done']:,} of {progress['checks']:,} check tasks (repeats, known answers)"
-        )
+    if progress.checks:
+        console.print(f"  plus {progress.checks_done:,} of {progress.checks:,} check tasks (repeats, known answers)")
     for criterion in report.agreement:
         alpha = f"{criterion.alpha:.3f}" if criterion.alpha is not None else f"undefined ({criterion.reason})"
         if criterion.alpha_low is not None:
@@ -212,12 +206,12 @@ def _show(console: Any, report: "CampaignStatus") -> None:
         console.print(f"  {_person(rater)}: {_work(rater)}")
         for text in sentences(rater.notices):
             console.print(f"    warning: {text}", soft_wrap=True)
-    if progress["disputed"]:
-        console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
+    if progress.disputed:
+        console.print(f"  disputed units: {progress.disputed:,}, of these adjudicated: {progress.adjudicated:,}")
 
 
-def _state(progress: Mapping[str, Any]) -> str:
-    return "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
+def _state(progress: "CampaignProgress") -> str:
+    return "closed" if not progress.open else "paused" if progress.paused else "open"
 
 
 def _work(rater: "RaterWork") -> str:
@@ -251,19 +245,17 @@ def list_command(context: typer.Context) -> None:
     from imarena.workflows.rating import all_campaigns, campaign_progress
 
     with session_workspace(context) as workspace:
-        campaigns = [campaign_progress(workspace, record).to_json() for _, record in all_campaigns(workspace)]
+        campaigns = [campaign_progress(workspace, record) for _, record in all_campaigns(workspace)]
 
     def show(console: Any) -> None:
         if not campaigns:
-            console.print(_NONE.format(program(context)))
+            console.print(fill_in_commands(_NONE))
             return
         numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
-        rows = tuple(
-            (row["name"], row["kind"], _state(row), row["votes"], row["slots"], row["raters"]) for row in campaigns
-        )
+        rows = tuple((row.name, row.kind, _state(row), row.votes, row.slots, row.raters) for row in campaigns)
         print_tables(console, [Table(columns(Column("campaign", wrap=True), "kind", "state", *numbers), rows)])
 
-    emit(context, {"campaigns": campaigns}, show)
+    emit(context, {"campaigns": [row.model_dump() for row in campaigns]}, show)
 
 
 @app.command("export")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, progress_bars, session
-from imarena.cli.options import Editors, Leaderboard, LeaderboardNames, parse_names
+from imarena.cli.options import Editors, Leaderboard, LeaderboardNames, parse_renames
 
 
 def command(
@@ -19,7 +19,7 @@ def command(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
-    gallery: Annotated[int, typer.Option(min=0, help="How many items to show with all their outputs.")] = 12,
+    gallery: Annotated[int, typer.Option(min=0, help="Number of items to show with all their outputs.")] = 12,
     judge: Annotated[str | None, typer.Option("--judge", "-j", help="Only boards and scores of this judge.")] = None,
     editors: Editors = None,
     against: Annotated[
@@ -29,7 +29,7 @@ def command(
     leaderboard: Leaderboard = None,
     names: LeaderboardNames = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Also print each board per value of this column, such as task.")
+        str | None, typer.Option("--by", help="Also print one board per value of this column, such as task.")
     ] = None,
 ) -> None:
     """Write a report that opens in any browser: one HTML file, or a folder with the tables and plots beside it.
@@ -40,7 +40,7 @@ def command(
     from imarena.workflows.reporting import ReportQuery, read_leaderboard, write_report
 
     root = session(context).workspace
-    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
+    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_renames(names, "--names"))
     with open_workspace(root) as workspace, progress_bars("report") as tell:
         query = ReportQuery(judge, tuple(editors or ()), by, against, board)
         path = write_report(

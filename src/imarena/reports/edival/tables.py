@@ -77,9 +77,21 @@ def _with_columns(table: Table, columns: Sequence[Column], cells: Callable[[str]
     return replace(table, columns=(*table.columns, *columns), rows=rows).filled
 
 
-def _ranks(values: Mapping[str, float]) -> dict[str, int]:
-    """Places by value, the highest first; of equal values, the first one comes first."""
-    return {name: place for place, name in enumerate(sorted(values, key=lambda name: -values[name]), 1)}
+def _ranks(values: Mapping[str, float | None]) -> dict[str, int]:
+    """Places by value, the highest first. Equal values share a place; a name without a value has none."""
+    known = {name: value for name, value in values.items() if value is not None}
+    return {name: 1 + sum(other > value for other in known.values()) for name, value in known.items()}
+
+
+def _by_rank(names: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
+    """The names in the order of their places; those without one come last."""
+    return sorted(names, key=lambda name: (ranks.get(name, len(ranks) + 1), name))
+
+
+def _last_overall(figures: Mapping[str, _ByTurn], turns: Sequence[int]) -> dict[str, float | None]:
+    """O of each editor at the last turn of the set."""
+    last = max(turns, default=0)
+    return {editor: by_turn[last].overall if last in by_turn else None for editor, by_turn in figures.items()}
 
 
 def edit_type_table(scored: ScoredSet) -> Table:
@@ -111,22 +123,19 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
         ),
         (
             "n: images with outputs through the turn. IF: images with every edit up to the turn right, of those whose "
-            "edits could all be decided. O: sqrt(IF x CC).",
+            "edits could all be decided. O: sqrt(IF x CC). Rank: by O at the last turn; without O there, none.",
         ),
     )  # fmt: skip
-    last, is_pooled = max(scored.turns, default=0), rule == "paper-o4"
-    by_turn = _by_turn(scored, mode)
+    is_pooled, by_turn = rule == "paper-o4", _by_turn(scored, mode)
     pooled = {editor: pooled_overall(scored, editor, mode) if is_pooled else None for editor in by_turn}
-    scores = {
-        editor: (figures[last].overall or 0.0) if last in figures else -1.0 for editor, figures in by_turn.items()
-    }
-    ranks = _ranks({editor: value or 0.0 for editor, value in pooled.items()} if is_pooled else scores)
+    ranks = _ranks(pooled if is_pooled else _last_overall(by_turn, scored.turns))
 
     def more(editor: str) -> tuple[CellValue, ...]:
         took = known_mean([o.latency_s for o in scored.outputs if (o.editor, o.mode) == (editor, mode)])
-        return took, percent(pooled[editor]), ranks[editor]
+        return took, percent(pooled[editor]), ranks.get(editor)
 
-    table = replace(table, rows=tuple(sorted(table.rows, key=lambda row: ranks[str(row[0])])))
+    rows = {str(row[0]): row for row in table.rows}
+    table = replace(table, rows=tuple(rows[editor] for editor in _by_rank(rows, ranks)))
     return _with_columns(table, (Column("s per image", ".2f", drop=2), Column("O (O.4)", ".2f"), Column("rank")), more)
 
 
@@ -203,7 +212,7 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
         for editor, by_turn in _by_turn(scored, mode).items()
         if last in by_turn
     }
-    ranks = _ranks({editor: mean for editor, mean in means.items() if mean is not None})
+    ranks = _ranks(means)
     return _with_columns(table, (Column("CC rank"),), lambda editor: (ranks.get(editor),))
 
 
@@ -250,9 +259,13 @@ def pareto_table(scored: ScoredSet, mode: str) -> Table:
     for turn in scored.turns:
         for first, second in AXIS_PAIRS:
             points = axis_points((row for row in figures if row.turn == turn), first, second)
-            rows.append((_label(mode, turn), f"{first} and {second}", ", ".join(pareto_front(points))))
-    columns = (Column("turn"), Column("axes"), Column("on the front", wrap=True))
-    return Table(columns, tuple(rows), f"Pareto fronts ({MODE_TITLES[mode]})")
+            missing = sorted({row.editor for row in figures if row.turn == turn} - points.keys())
+            front = ", ".join(pareto_front(points))
+            rows.append((_label(mode, turn), f"{first} and {second}", front, ", ".join(missing) or None))
+    columns = (
+        Column("turn"), Column("axes"), Column("on the front", wrap=True), Column("without both figures", wrap=True),
+    )  # fmt: skip
+    return Table(columns, tuple(rows), f"Pareto fronts ({MODE_TITLES[mode]})").filled
 
 
 def replace_table(scored: ScoredSet, mode: str) -> Table:
@@ -319,10 +332,10 @@ def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
     rows: list[tuple[CellValue, ...]] = []
     for scored in sets:
         figures = _by_turn(scored, mode)
-        ranks = _ranks({editor: by_turn[max(by_turn)].overall or 0.0 for editor, by_turn in figures.items()})
+        ranks = _ranks(_last_overall(figures, scored.turns))
         rows += [
-            (scored.name, editor, *_cells(figures[editor], turns, [take for _, _, take in takes]), rank)
-            for editor, rank in ranks.items()
+            (scored.name, editor, *_cells(figures[editor], turns, [take for _, _, take in takes]), ranks.get(editor))
+            for editor in _by_rank(figures, ranks)
         ]
     columns = (Column("tools"), Column("editor"), *_columns(mode, turns, takes), Column("rank"))
     return Table(columns, tuple(rows), f"Figures by set of tools ({MODE_TITLES[mode]}), percent").filled

@@ -62,6 +62,8 @@ class Table:
     """The line that identifies how a board was made."""
     folded: bool = False
     """A page shows only the title at first, and the rows after a click."""
+    notes_first: bool = False
+    """Pages and Markdown print the notes above the rows: readers need them to take the table for what it is."""
 
     def __post_init__(self) -> None:
         """Check that every row has a cell for every column."""

@@ -1,23 +1,21 @@
 """Notices about a board: which models are missing, or were compared on less than others."""
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 
+from imarena.core import command_line
 from imarena.core.notices import Notice
 from imarena.core.records import Status
 from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
 from imarena.tables import filter_column, row_slices, rows_where, used_codes
-from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import AvailableSources, ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, Reason, View, slots_of
+from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, OutputCoverage, Reason, View, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes, a board of people's votes is unreliable, whatever its intervals."""
@@ -136,7 +134,7 @@ def _absent(
         return ()
     people = choice.source == "human"
     command = (
-        f"{_call(view.workspace.root)} campaign create NAME"
+        command_line("campaign create NAME", workspace=view.workspace.root)
         if people
         else _adding(view, missing, choice, evidence, kind)
     )
@@ -164,11 +162,7 @@ def _adding(view: View, missing: list[str], choice: ChosenSource, evidence: Avai
         arguments = ["battle", *judge_option, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
     else:
         arguments = ["judge", *judge_option, *(word for name in missing for word in ("--editors", name))]
-    return f"{_call(view.workspace.root)} {shlex.join(arguments)}"
-
-
-def _call(folder: Path) -> str:
-    return "imarena" if folder == Path() else f"imarena -w {shlex.quote(str(folder))}"
+    return command_line("", *arguments, workspace=view.workspace.root)
 
 
 def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:

@@ -1,11 +1,10 @@
 """The query of a board: which battles it covers, and how it is computed."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from imarena.core import UserError, suggestion, unknown_name
+from imarena.core import UserError, command_line, suggestion, unknown_name
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.workflows.views import EVERYTHING, BattleKind, Window
@@ -35,12 +34,9 @@ def read_source(text: str) -> Source:
 
 def read_battle_kind(text: str | None) -> BattleKind | None:
     """Parse a kind: compared, scored or None. Raises `UserError`."""
-    for kind in get_args(BattleKind):
-        if text == kind:
-            return cast("BattleKind", kind)
-    if text is None:
-        return None
-    raise unknown_name("No kind of verdict", text, get_args(BattleKind))
+    if text is not None and text not in get_args(BattleKind):
+        raise unknown_name("No kind of verdict", text, get_args(BattleKind))
+    return cast("BattleKind | None", text)
 
 
 @dataclass(frozen=True)
@@ -89,4 +85,4 @@ def rank_command(query: BoardQuery) -> str:
     }  # fmt: skip
     words = [word for name, value in options.items() if value for word in (name, value)]
     words += [word for name in query.editors for word in ("--editors", name)]
-    return shlex.join(["imarena", "rank", *words])
+    return command_line("rank", *words)

@@ -9,14 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, command_line
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
 from imarena.storage import JudgeVariant, reading
 from imarena.storage.schema import outputs
-from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import ITEM_LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
+from imarena.workflows.views import (
+    ITEM_LABELS,
+    WHOLE,
+    Entries,
+    OutputCoverage,
+    View,
+    fetch_columns,
+    first_scores,
+    live_judgments,
+)
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
@@ -189,7 +197,8 @@ def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
         raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
     raise UserError(
         f"{choice.judge} gave no scores to single outputs, and figures over samples need them.",
-        hint=f"Run `imarena judge --judge {choice.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
+        hint=f"Run `{command_line('judge --judge', choice.judge.partition('/')[0])}`, or choose another one with "
+        "--judge NAME.",
     )
 
 

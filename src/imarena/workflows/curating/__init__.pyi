@@ -15,6 +15,7 @@ from .release import ReleaseReport as ReleaseReport
 from .release import release_items as release_items
 from .repair import RepairChange as RepairChange
 from .repair import RepairEntry as RepairEntry
+from .repair import RepairResult as RepairResult
 from .repair import RepairSession as RepairSession
 from .report import CurationReport as CurationReport
 from .report import RequestOutcome as RequestOutcome

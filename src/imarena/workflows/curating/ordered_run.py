@@ -8,7 +8,9 @@ as suffice. Instructions that fall short are asked for another round, concurrent
 """
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,6 +24,8 @@ from imarena.workflows.curating.journal import CurationJournal
 from imarena.workflows.curating.report import CurationTally
 from imarena.workflows.curating.setup import CurationSetup
 from imarena.workflows.questions import Questions, RunOptions, SharedWork, ask
+
+_WAIT_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class OrderedRun:
         self._workspace = workspace
         self._setup = setup
         self._stop = threading.Event()
+        self._claims = workspace.claims()
         self._memory = ImageAnalysisCache(workspace)
         self._benchmark = BenchmarkImages(workspace, setup.dataset, self._memory, setup.settings)
         self._instructions: list[_Instruction] = []
@@ -66,13 +71,14 @@ class OrderedRun:
         setup = self._setup
         run_options = RunOptions("threads", setup.concurrency, opening=setup.opened, progress=progress)
         work, another = self._instructions, False
-        while work:
-            for instruction in work:
-                self._asked.pop(instruction.place, None)
-            ended = await ask(self._questions(work, another=another), run_options)
-            if ended.stopped:
-                return ended.stopped
-            work, another = self._short_of_images(), True
+        with self._claims:
+            while work:
+                for instruction in work:
+                    self._asked.pop(instruction.place, None)
+                ended = await ask(self._questions(work, another=another), run_options)
+                if ended.stopped:
+                    return ended.stopped
+                work, another = self._short_of_images(), True
         return ""
 
     def _questions(
@@ -105,10 +111,23 @@ class OrderedRun:
             instruction, error = self._instructions[place], self._asked[place]
             if error:
                 self.tally.fail(instruction.request.key, error)
-            elif not self._make_items(instruction):
-                return
+            else:
+                with self._deciding():
+                    if not self._make_items(instruction):
+                        return
             self._loops.pop(place, None)
             instruction.journal.refresh()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[None]:
+        """Another command may collect into the same data set: only one process at a time decides on its images."""
+        key = content_id("curated images", self._setup.dataset)
+        while self._claims.take([key]):
+            time.sleep(_WAIT_S)
+        try:
+            yield
+        finally:
+            self._claims.release([key])
 
     def _make_items(self, instruction: _Instruction) -> bool:
         """Store the items of an instruction; False if it needs another round."""

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from imarena import curation
-from imarena.core import SourceFailure, content_id, error_message, first_line
+from imarena.core import SourceFailure, content_id, error_message
 from imarena.core.records import Item, JsonDict, Run
 from imarena.engine import WorkerTask
 from imarena.images import describe_image
@@ -65,7 +65,7 @@ def plan_rating(
 
 def rate(workspace: Workspace, rating: Rating) -> Rated:
     """Ask what is missing; raise `SourceFailure` without a score. Each answer is stored before the next question."""
-    answers: list[_Answer] = []
+    answers: list[curation.CandidateRecord | SourceFailure] = []
     chosen = rating.chosen
     shared = SharedWork[Rating](workspace.claims(), lambda rating: content_id("work", rating.steps))
     questions = Questions(
@@ -81,21 +81,13 @@ def rate(workspace: Workspace, rating: Rating) -> Rated:
             stopped = asyncio.run(ask(questions, run_options)).stopped
         finally:
             run.cost_usd = rating.journal.paid_usd
-            run.partial = not any(answer.record for answer in answers)
-        run.counts = {"images": sum(answer.record is not None for answer in answers)}
-    if not answers:
-        return Rated(None, stopped, run.cost_usd)
-    (answer,) = answers
-    if answer.record is None:
-        raise SourceFailure(answer.error, hint="Run the same command again.")
-    record = curation.flag_score(rating.brief, answer.record, chosen.planner, rating.settings)
-    return Rated(record, "", run.cost_usd)
-
-
-@dataclass(frozen=True)
-class _Answer:
-    record: curation.CandidateRecord | None
-    error: str = ""
+            run.counts = {"images": sum(isinstance(answer, curation.CandidateRecord) for answer in answers)}
+            run.partial = not run.counts["images"]
+    for answer in answers:
+        if isinstance(answer, SourceFailure):
+            raise answer
+        return Rated(curation.flag_score(rating.brief, answer, chosen.planner, rating.settings), "", run.cost_usd)
+    return Rated(None, stopped, run.cost_usd)
 
 
 def _load(rating: Rating) -> Rating:
@@ -103,16 +95,16 @@ def _load(rating: Rating) -> Rating:
     return rating
 
 
-async def _ask(rating: Rating) -> _Answer:
+async def _ask(rating: Rating) -> curation.CandidateRecord | SourceFailure:
     steps = curation.CurationSteps(rating.journal)
     try:
         record, _ = await curation.rate_image(
             rating.chosen.planner, steps, rating.brief, rating.candidate, rating.record
         )
     except SourceFailure as error:
-        return _Answer(None, first_line(error))
-    return _Answer(record)
+        return error
+    return record
 
 
-def _failed(_: Rating, error: Exception) -> _Answer:
-    return _Answer(None, f"{type(error).__name__}: {error_message(error)}")
+def _failed(_: Rating, error: Exception) -> SourceFailure:
+    return SourceFailure(f"{type(error).__name__}: {error_message(error)}", hint="Run the same command again.")

@@ -1,12 +1,11 @@
 """The report of a curation run: each instruction's images, and why candidates were left out."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from imarena import curation
-from imarena.core import Cause, CauseTally
-from imarena.core.records import JsonDict
+from imarena.core import Cause, CauseTally, Document
 
 
 @dataclass(frozen=True)
@@ -22,14 +21,15 @@ class ChosenImage:
 
 
 @dataclass(frozen=True)
-class RequestOutcome:
+class RequestOutcome(Document):
     """One instruction: its items, the number of candidates by outcome, and why a person has to take over."""
 
     key: str
     chosen: tuple[ChosenImage, ...] = ()
     """Sorted by score, highest first."""
     rounds: int = 0
-    outcomes: dict[str, int] = field(default_factory=dict)
+    candidates: dict[str, int] = field(default_factory=dict)
+    """Their number by outcome."""
     review: str = ""
     flags: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -48,18 +48,14 @@ class RequestOutcome:
         """Whether its pool is full."""
         return not self.review and not self.error
 
-    def to_json(self) -> JsonDict:
+    def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        chosen: list[Any] = [asdict(image) for image in self.chosen]
-        return {
-            "key": self.key, "items": list(self.items), "rounds": self.rounds, "candidates": {**self.outcomes},
-            "chosen": chosen, "review": self.review or None, "flags": list(self.flags),
-            "failures": list(self.failures), "error": self.error or None,
-        }  # fmt: skip
+        texts = {"review": self.review or None, "error": self.error or None}
+        return {**super().to_json(), **texts, "items": list(self.items)}
 
 
 @dataclass(frozen=True)
-class CurationReport:
+class CurationReport(Document):
     """The result of a run."""
 
     dataset: str
@@ -67,7 +63,7 @@ class CurationReport:
     """The decided instructions, in their order: all, unless the run was stopped."""
     new_items: int
     cost_usd: float
-    causes: tuple[Cause, ...]
+    left_out: tuple[Cause, ...]
     """Why candidates were left out, with counts."""
     failures: tuple[Cause, ...]
     earlier: tuple[str, ...] = ()
@@ -82,15 +78,9 @@ class CurationReport:
         """Whether every instruction has its images."""
         return not self.left and all(outcome.complete for outcome in self.requests)
 
-    def to_json(self) -> JsonDict:
+    def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {
-            "dataset": self.dataset, "new_items": self.new_items, "complete": self.complete, "cost_usd": self.cost_usd,
-            "requests": [entry.to_json() for entry in self.requests],
-            "left_out": [cause.to_json() for cause in self.causes],
-            "failures": [cause.to_json() for cause in self.failures], "earlier": list(self.earlier),
-            "warnings": list(self.warnings), "left": self.left, "stopped": self.stopped,
-        }  # fmt: skip
+        return {**super().to_json(), "complete": self.complete}
 
 
 @dataclass

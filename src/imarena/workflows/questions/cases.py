@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast, get_args
 
-from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion, unknown_name
+from imarena.core import ObjectPlan, UnknownName, command_line, content_id, split_names, suggestion, unknown_name
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.judges import OrderPolicy, orders_for
 from imarena.routing import OutputPair, TurnSlot
@@ -130,7 +131,10 @@ def _listed(kind: str, names: set[str]) -> str:
     """The names that a workspace has, or how many and which command lists them."""
     if len(names) <= _LISTED:
         return f"The workspace has: {', '.join(sorted(names)) or 'none'}."
-    lists = {"key": "`imarena status --items` lists them", "data set": "`imarena dataset list` lists them"}
+    lists = {
+        "key": f"`{command_line('status --items')}` lists them",
+        "data set": f"`{command_line('dataset list')}` lists them",
+    }
     some = ", ".join(sorted(names)[:_SHOWN])
     return f"The workspace has {len(names):,} {kind}s: {lists.get(kind, f'{some}, ...')}."
 
@@ -164,7 +168,6 @@ def cases_of(
 
 def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
-    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
-    if text not in policies:
-        raise unknown_name("Unknown --orders", text, policies)
-    return policies[text]
+    if text not in get_args(OrderPolicy):
+        raise unknown_name("Unknown --orders", text, get_args(OrderPolicy))
+    return cast(OrderPolicy, text)

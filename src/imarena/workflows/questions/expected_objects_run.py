@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from imarena.core import Exhibit, Judge, UserError, Verdict
+from imarena.core import Exhibit, Judge, UserError, Verdict, command_line
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
-from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
+from imarena.judges import Estimate, Size, endpoint_tokens, estimate_sizes, question_size
 from imarena.storage import Workspace
 from imarena.workflows.questions.executor_choice import judge_run_options
 from imarena.workflows.questions.expected_objects import (
@@ -56,7 +56,7 @@ def plan_objects(
     """Plan the missing lists and estimate their cost. Only an ok list counts as done: failures are asked again."""
     subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
-        raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
+        raise UserError("There are no items to list things for.", hint=f"Import some: {command_line('import --list')}")
     past = _past_attempts(workspace, wired.judge)
     asks = [
         ObjectsQuestion(question, past.attempts.get(key, 0))
@@ -89,7 +89,7 @@ def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
         return Size(0, 0, 0)
     images = {image.sha256.encode(): image for image in (*question.sources, *question.references)}
     placeholder = _exhibit(question, lambda image: image.sha256.encode())
-    return question_size(prompts.values(), placeholder, lambda part: picture_tokens(wired, images[part]))
+    return question_size(prompts.values(), placeholder, lambda part: endpoint_tokens(wired.endpoint, images[part]))
 
 
 def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:

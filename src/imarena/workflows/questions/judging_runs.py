@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from imarena.clients import Budget, check_reachable
-from imarena.core import UserError, counted, unknown_name
+from imarena.core import UserError, command_line, counted, unknown_name
 from imarena.core.records import Ranking
 from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
@@ -60,7 +60,6 @@ class ShownOutputs(TypedDict, total=False):
     editors: Sequence[str] | None
     tasks: Sequence[str] | None
     limit: int | None
-    repeats: int
 
 
 def plan_scores(
@@ -69,15 +68,12 @@ def plan_scores(
     arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
-    datasets: Sequence[str] | None = None,
-    editors: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    limit: int | None = None,
     repeats: int = 1,
+    **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
-    """Plan to show every output to every judge."""
+    """Plan to show every output to every judge. `what`: which outputs; default: all."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
-    showable = _showable(workspace, datasets, editors, tasks, limit)
+    showable = _showable(workspace, what)
     cases = list(pointwise_cases(showable, repeats=repeats))
     return [
         _job(workspace, judge, run_options, showable, cases, "judge", Sampler(), "both", repeats)
@@ -93,16 +89,13 @@ def plan_battles(
     *,
     sampler: Sampler | None = None,
     orders: OrderPolicy = "both",
-    datasets: Sequence[str] | None = None,
-    editors: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    limit: int | None = None,
     repeats: int = 1,
+    **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
     """Plan to show the sampler's battles to every judge, in the orders of the policy."""
     sampler = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    showable = _showable(workspace, datasets, editors, tasks, limit, voted=sampler.kind in ("full", "voted"))
+    showable = _showable(workspace, what, voted=sampler.kind in ("full", "voted"))
     battles = sampled_pairs(showable, sampler)
     if not battles:
         _refuse(showable, sampler)
@@ -138,33 +131,28 @@ def _refuse(showable: ShowableOutputs, sampler: Sampler) -> None:
         raise UserError(
             "No pair that people voted on can be shown: "
             + ("their pixels are absent." if showable.voted else "no votes."),
-            hint="`imarena import` brings votes on pairs with their images; `--sampler full` needs no votes.",
+            hint=f"`{command_line('import')}` brings votes on pairs with their images; `--sampler full` needs no "
+            "votes.",
         )
     if len(showable.editors) < 2:
         raise UserError(
             f"A battle needs two editors or a pair that people voted on; {counted(len(showable.editors), 'editor')} "
             "can be shown.",
-            hint="Run `imarena edit` or import outputs of another editor.",
+            hint=f"Run `{command_line('edit')}` or import outputs of another editor.",
         )
 
 
-def _showable(
-    workspace: Workspace,
-    datasets: Sequence[str] | None,
-    editors: Sequence[str] | None,
-    tasks: Sequence[str] | None,
-    limit: int | None,
-    *,
-    voted: bool = False,
-) -> ShowableOutputs:
-    showable = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, voted=voted)
+def _showable(workspace: Workspace, what: ShownOutputs, *, voted: bool = False) -> ShowableOutputs:
+    showable = load_outputs(workspace, voted=voted, **what)
     if not showable.slots:
         why = (
             f"{counted(showable.hidden, 'output')} came without pixels"
             if showable.hidden
             else "there are no ok outputs"
         )
-        raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")
+        raise UserError(
+            f"There is nothing to show to a judge: {why}.", hint=f"Run `{command_line('edit')}`, or import outputs."
+        )
     return showable
 
 
@@ -273,6 +261,8 @@ def plan_edival(
     judges: Sequence[str] | None,
     arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
+    *,
+    repeats: int = 1,
     **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
     """Return one job per dimension; earlier ones measure, later ones reuse the measurements.
@@ -287,9 +277,10 @@ def plan_edival(
             raise unknown_name("There is no dimension", str(given.options["dimension"]), EDIVAL_DIMENSIONS)
     for name in judges or ():
         if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
-            raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")
+            raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint=f"Use `{command_line('judge')}`.")
     jobs: list[JudgingJob] = []
     for dimension in dimensions:
         options = {**given.options, "dimension": dimension}
-        jobs += plan_scores(workspace, judges or ["edival"], replace(given, options=options), budget, **what)
+        arguments = replace(given, options=options)
+        jobs += plan_scores(workspace, judges or ["edival"], arguments, budget, repeats=repeats, **what)
     return jobs

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, select
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
 from imarena.routing import CampaignPlan, plan_of
 from imarena.storage import PreparedStatement, Workspace, from_row
@@ -53,11 +53,8 @@ class RecordCache:
         for assignment in self._store.records(Assignment, id=list(identities)):
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
-        for item in self._store.records(Item, id=sorted({task.item_id for task in fetched})):
-            _add(self._items, item.item_id, item)
         sides = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
-        for output in self._store.records(Output, id=sorted(sides)):
-            _add(self._outputs, output.output_id, output)
+        self.read({task.item_id for task in fetched}, sides)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Cache items and outputs, in two queries for any number of records."""
@@ -193,5 +190,5 @@ def _of_kind(kind: type[T], record: object) -> T:
 def _require_record(record: T | None) -> T:
     """Raise if a record is missing. This is not cached, because the record may be added later."""
     if record is None:
-        raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
+        raise UserError("A record that is named is not in the workspace.", hint=f"Run `{command_line('verify')}`.")
     return record

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, error_line, split_names
+from imarena.core import Progress, UserError, command_line, counted, error_line, split_names
 from imarena.core.records import Item
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -117,7 +117,11 @@ def write_report(
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
         reports.overview_section(
-            status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
+            status.outputs,
+            status.judgments,
+            {name: reports.rank_tables.coverage_cell(status.coverage[name], n) for name, n in status.needed.items()},
+            status.attempts,
+            count_unusual_images(workspace),
         ),
     ]
     sections += _board_sections(shown_boards, groups, main, query)
@@ -195,12 +199,15 @@ def _board_sections(
 ) -> Iterator[reports.Section]:
     """Each board, followed by its boards per group, with the commands that print them."""
     for number, board in enumerate(shown_boards):
-        yield reports.board_section(board.title, with_samples(board), number, board.command)
+        sections = []
         for by, some in groups[board.title]:
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
             if board is not main:
                 command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            yield reports.groups_section(board.title, by, [group.ranking for group in some], command)
+            sections.append((by, reports.groups_section(board.title, by, [group.ranking for group in some], command)))
+        without = [by for by, section in sections if not section.tables]
+        yield reports.board_section(board.title, with_samples(board), number, board.command, without)
+        yield from (section for _, section in sections if section.tables)
 
 
 def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
@@ -215,7 +222,8 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports
         return None
     if first is None:
         raise UserError(
-            "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
+            "There is no board to compare.",
+            hint=f"Run `{command_line('judge')}`, `{command_line('battle')}` or a campaign first.",
         )
     board_query = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
     return changes_section(boards, first, board_query, query.against)
@@ -229,8 +237,8 @@ def _left_out(pictures: Thumbnails) -> str:
     if pictures.unreadable:
         number = counted(len(pictures.unreadable), "image")
         texts.append(
-            f" Warning: {number} of this report cannot be read (the file is missing or damaged): imarena verify lists "
-            "them."
+            f" Warning: {number} of this report cannot be read (the file is missing or damaged): "
+            f"{command_line('verify')} lists them."
         )
     return "".join(texts)
 
@@ -266,8 +274,8 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     """The result of the board that `imarena rank` shows, in one sentence."""
     if first is None:
         return f"There is no leaderboard yet. {reason}"
-    text = reports.board_conclusion(first.ranking, "editor", describe_source(first.chosen))
-    return f"{text} Only the editors chosen for this report are compared." if query.editors and text else text
+    text = reports.board_conclusion(first.ranking, describe_source(first.chosen))
+    return f"{text} Only the models chosen for this report are compared." if query.editors and text else text
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:

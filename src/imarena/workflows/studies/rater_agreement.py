@@ -13,7 +13,7 @@ from imarena.agreement import (
     measure_agreement,
     pair_ratings,
 )
-from imarena.core import UserError, unknown_name
+from imarena.core import UserError, command_line, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import Rater
 from imarena.stats import Recipe
@@ -30,7 +30,7 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
     if what not in _ANSWERS:
         raise unknown_name("Unknown --what", what, _ANSWERS)
     if not is_workspace(root):
-        raise UserError("No ratings are given.", hint="imarena agree --from ratings.csv, or --workspace DIR")
+        raise UserError("No ratings are given.", hint=f"{command_line('agree --from ratings.csv')}, or --workspace DIR")
     with open_workspace(root) as workspace:
         tables = ratings_in_workspace(workspace, what, by)
     return [columns for columns in tables if len(columns)] or tables[:1]

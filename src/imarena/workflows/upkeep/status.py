@@ -22,13 +22,13 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
 from imarena.workflows.views import (
     FAILED,
     UNNAMED_EDITOR,
     View,
     count_answered,
+    read_output_coverage,
     slots_of,
     unanswered_questions,
 )
@@ -49,9 +49,11 @@ class WorkspaceStatus:
     attempts: dict[str, int]
     """Number of attempts by each editor."""
     coverage: dict[str, float]
-    """Fraction of all items, in the data sets that an editor was run on, with an output; boards show the same."""
+    """By editor: the share that exists of all outputs that its data sets need; boards show the same."""
+    needed: dict[str, int]
+    """By editor: the number of outputs that its data sets need."""
     not_run: dict[str, int]
-    """By editor: outputs that count as missing in coverage but were never requested, as in an incomplete folder."""
+    """By editor: outputs that count as missing in coverage but were never asked for, as in an incomplete folder."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
     """By judge and status: every question once, by its answer or by the result of its newest attempt."""
@@ -96,6 +98,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
         coverage=coverage.coverage(),
+        needed=coverage.needed(),
         not_run=coverage.not_run(),
         outputs_without_pixels={str(key[0] or UNNAMED_EDITOR): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,

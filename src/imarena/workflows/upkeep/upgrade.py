@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import Progress, UserError
-from imarena.storage import backup, migrate, open_workspace
+from imarena.core import Progress, UserError, command_line
+from imarena.storage import backup, is_known_version, migrate, newest_version, open_workspace
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ def upgrade_workspace(
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
         before = migrate.current_version(engine)
-        if before is None or not migrate.is_known_version(before):
+        if before is None or not is_known_version(before):
             migrate.check_schema(engine)
-        if before == migrate.newest_version():
+        if before == newest_version():
             return SchemaUpgrade(before, before)
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
         snapshot = backup(workspace, target, images=False, progress=progress) if make_backup else None
         migrate.upgrade(engine, progress=progress)
         after = migrate.current_version(engine)
         if before is None or after is None:
-            raise UserError("The database has no schema.", hint="Run 'imarena init'.")
+            raise UserError("The database has no schema.", hint=f"Run `{command_line('init')}`.")
         return SchemaUpgrade(before, after, str(snapshot.path) if snapshot else "")

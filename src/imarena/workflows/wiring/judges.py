@@ -13,7 +13,18 @@ from pydantic import JsonValue
 from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
-from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, JudgeTraits, Settings, UnknownName, UserError, suggestion
+from imarena.core import (
+    Chat,
+    ChatAnswer,
+    ChatPrompt,
+    Judge,
+    JudgeTraits,
+    Settings,
+    UnknownName,
+    UserError,
+    command_line,
+    suggestion,
+)
 from imarena.core.records import ImageRef, JsonDict, Usage
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
@@ -162,8 +173,29 @@ class JudgeRecipe:
         return make(self.options, client), client
 
 
+class _ThroughClient:
+    """What an estimate needs to know about the client of a judge or of a model."""
+
+    client: JudgeChat | None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The endpoint that it asks, if any."""
+        return self.client.endpoint if self.client else None
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether it is a model in this process, which answers one question after the other, at no cost."""
+        return self.client is not None and self.client.runs_here
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions to ask at once to keep the endpoint busy."""
+        return self.client.concurrency if self.client else 8
+
+
 @dataclass(frozen=True)
-class WiredJudge:
+class WiredJudge(_ThroughClient):
     """A judge ready to be asked."""
 
     judge: Judge
@@ -184,24 +216,9 @@ class WiredJudge:
         """The judge's traits."""
         return self.judge.traits
 
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """The endpoint that it asks, if any."""
-        return self.client.endpoint if self.client else None
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether it is a model in this process, which answers one question after the other, at no cost."""
-        return self.client is not None and self.client.runs_here
-
-    @property
-    def concurrency(self) -> int:
-        """How many questions to ask at once to keep the endpoint busy."""
-        return self.client.concurrency if self.client else 8
-
 
 @dataclass(frozen=True)
-class ChatTask:
+class ChatTask(_ThroughClient):
     """A model asked for something else than a verdict, in the form that an estimate takes (`judges.estimate_sizes`)."""
 
     name: str
@@ -212,21 +229,6 @@ class ChatTask:
     def traits(self) -> JudgeTraits:
         """One question for each answer."""
         return JudgeTraits(max_reply_tokens=self.max_reply_tokens)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The endpoint that it asks."""
-        return self.client.endpoint
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether the model runs in this process."""
-        return self.client.runs_here
-
-    @property
-    def concurrency(self) -> int:
-        """How many questions to ask at once to keep the endpoint busy."""
-        return self.client.concurrency
 
 
 def wire_judge(
@@ -363,6 +365,6 @@ def check_judge_shape(wired: WiredJudge, shape: judges.Shape, command: str) -> N
         fitting = [name for name, card in judges.CARDS.items() if card.shape in (shape, "both")]
         other = "battle" if shape == "pointwise" else "judge"
         raise UserError(
-            f"The judge '{wired.kind}' is {wired.shape}: `imarena {command}` cannot use it.",
-            hint=f"Use `imarena {other}` with it, or one of: {', '.join(fitting)}.",
+            f"The judge '{wired.kind}' is {wired.shape}: `{command}` cannot use it.",
+            hint=f"Use `{command_line(other)}` with it, or one of: {', '.join(fitting)}.",
         )

@@ -209,3 +209,24 @@ def test_other_measures_of_quality_have_a_table_only_where_they_are() -> None:
     assert titles[:4] == ["editor", "aesthetics T1", "aesthetics T2", "aesthetics T3"]
     assert dict(zip(titles, table.rows[0], strict=True))["vlm quality T3"] == 60.0
     assert dict(zip(titles, table.rows[-1], strict=True))["vlm quality T1"] == 70.0
+
+
+def test_a_missing_overall_has_no_rank_and_equal_ones_share_it() -> None:
+    scored = ScoredSet(
+        (
+            *chain("1", [True, True], editor="b", cc=0.81),
+            *chain("1", [True, True], editor="c", cc=0.81),
+            *chain("1", [True, False], editor="d"),
+            *chain("1", [True, None], editor="a"),
+        )
+    )
+    table = tables.score_table(scored, MULTI)
+    assert [(row[0], row[-1]) for row in table.rows] == [("b", 1), ("c", 1), ("d", 3), ("a", None)]
+    compared = tables.settings_table([scored], MULTI)
+    assert [(row[1], row[-1]) for row in compared.rows] == [("b", 1), ("c", 1), ("d", 3), ("a", None)]
+
+
+def test_a_front_names_editors_that_could_not_be_placed() -> None:
+    scored = ScoredSet((*chain("1", [True], editor="b"), *chain("1", [None], editor="a")))
+    rows = {(row[0], row[1]): row[2:] for row in tables.pareto_table(scored, MULTI).rows}
+    assert rows["T1", "IF and CC"] == ("b", "a")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.notices import Notice
 from imarena.core.records import Calibration, JsonDict
 from imarena.routing import (
@@ -26,6 +26,8 @@ from imarena.stats import ScoreRange
 from imarena.storage import Workspace
 
 ALL = "all"
+_COLUMNS = ("gap", "agreement", "low", "high", "empirical", "n")
+"""The columns of a `Curve` that a record holds."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,7 @@ def calibration_record(
 ) -> Calibration:
     """A curve with the pairs behind it and the versions of the judge that scored them."""
     points: JsonDict = {
-        "gap": curve.gap.tolist(),
-        "agreement": curve.agreement.tolist(),
-        "low": curve.low.tolist(),
-        "high": curve.high.tolist(),
-        "empirical": curve.empirical.tolist(),
-        "n": curve.n.tolist(),
+        **{name: getattr(curve, name).tolist() for name in _COLUMNS},
         "q_mixture": reliability(curve.agreement).tolist(),
         "parameters": None if curve.parameters is None else list(curve.parameters),
         "edges": None if curve.edges is None else curve.edges.tolist(),
@@ -104,7 +101,8 @@ def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calib
     calibrations = newest_calibrations(workspace, judge)
     if ALL not in calibrations:
         raise UserError(
-            f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
+            f"Judge '{judge}' has no calibration.",
+            hint=f"Make one first: {command_line('route calibrate --judge', judge)}",
         )
     return calibrations.get(group, calibrations[ALL])
 
@@ -119,9 +117,7 @@ def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
         gap, agrees = pairs_of(record)
         return fit_curve(gap, agrees, method="piecewise", rounds=0)
     curve: Any = record.curve
-    columns = {
-        name: np.array(curve[name], np.float64) for name in ("gap", "agreement", "low", "high", "empirical", "n")
-    }
+    columns = {name: np.array(curve[name], np.float64) for name in _COLUMNS}
     parameters, edges = curve.get("parameters"), curve.get("edges")
     return Curve(
         record.method,

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import UserError, grouped, package_yaml, plural
+from imarena.core import UserError, fill_in_commands, grouped, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
+CHAPTER = "In the form of the papers"
+"""The heading of all sections about papers."""
 _NAMED = 4
 """Tables of another section that a sentence names."""
 
@@ -40,7 +42,12 @@ class PaperEntry:
 
     def titled(self, table: Table) -> Table:
         """One of the entry's tables with its place in the paper in the title."""
-        return replace(table, title=f"{self.label}. {self.title}" + (f": {table.title}" if table.title else ""))
+        titles = [self.title, table.title]
+        if not table.title or self.title.startswith(table.title):
+            titles = [self.title]
+        elif table.title.startswith(self.title):
+            titles = [table.title]
+        return replace(table, title=f"{self.label}. {': '.join(titles)}")
 
 
 @cache
@@ -91,12 +98,15 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
         else:
             by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
-        yield _section(
+        section = _section(
             paper,
             [(entry, _without_repeats(block, printed) if entry.printed_before else block) for entry, block in blocks],
         )
+        yield replace(section, chapter=CHAPTER)
     if missing:
-        rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
+        rows = tuple(
+            (entry.name, entry.place, entry.title, entry.needs, fill_in_commands(entry.command)) for entry in missing
+        )
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),
@@ -105,7 +115,8 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
             f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of "
             "the papers. Each row states what is missing and the command that makes it."
         )
-        yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
+        title = f"Tables of the papers that need more data ({len(missing)} of {len(paper_entries())})"
+        yield Section(title, (text,), tables=(Table(head, rows),), folded=True, chapter=CHAPTER)
 
 
 def _table_names(titles: Sequence[str]) -> str:

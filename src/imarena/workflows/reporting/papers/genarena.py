@@ -87,7 +87,8 @@ def judge_tracks(data: PaperData) -> Block:
     accuracies = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
              for answers, people in data.answers]  # fmt: skip
     tracks = sorted({track for _, figures_of in accuracies for track in figures_of} - {"overall"})
-    tracks = tracks if len(tracks) > 1 else []  # one track is the overall
+    if len(tracks) < 2:
+        return Block(needs="all pairs are of one track: table 1 has their accuracy")
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
         for judge, of in accuracies
