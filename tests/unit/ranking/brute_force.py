@@ -57,7 +57,7 @@ class Boards:
 
 def closure(linked: Bools) -> Bools:
     """(R, m, m) can the column be reached from the row?"""
-    reached: Bools = linked | np.eye(linked.shape[-1], dtype=bool)
+    reached: Bools = np.logical_or(linked, np.eye(linked.shape[-1], dtype=bool))
     for middle in range(linked.shape[-1]):
         reached |= reached[:, :, middle, None] & reached[:, None, middle, :]
     return reached

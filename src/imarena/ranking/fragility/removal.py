@@ -91,7 +91,7 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     matrix = csr_matrix((weight[rows], (row, entry[rows])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
     names = tuple(column.names[code] for code in codes)
-    squares = None if battles.weight is None else np.bincount(row, weight[rows] ** 2, codes.size)
+    squares = None if battles.weight is None else np.bincount(row, weight[rows] ** 2, codes.size).astype(np.float64)
     return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names, squares=squares)
 
 
