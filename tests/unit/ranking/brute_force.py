@@ -89,7 +89,7 @@ def _newton(
     played, m = points + points.swapaxes(1, 2), points.shape[1]
     is_free = np.zeros(start.shape, bool)  # by parameter
     if free is not None:
-        is_free = (moved * free[:, :, None]).any(axis=1)
+        is_free = np.asarray((moved * free[:, :, None]).any(axis=1), bool)
     parameters = np.zeros(start.shape)
     for _ in range(200):
         theta = start + np.einsum("rmp,rp->rm", moved, parameters)
