@@ -48,5 +48,7 @@ def test_the_history_has_a_plot_for_each_group(page: Page, apart: Stage) -> None
     for plot, models in zip(plots.all(), (3, 2), strict=True):
         expect(plot.locator("polyline")).to_have_count(models)
     expect(page.get_by_role("heading", name="Group 2 2 models that met each other")).to_be_visible()
-    heads = [row.all_text_contents()[2:] for row in (table.locator("thead th") for table in page.locator("table").all())]
+    heads = [
+        row.all_text_contents()[2:] for row in (table.locator("thead th") for table in page.locator("table").all())
+    ]
     assert heads == [["oak", "ash", "elm"], ["dog", "cat"]]
