@@ -91,7 +91,8 @@ class AlignReport:
 def align_report(folder: Path, request: AlignRequest) -> AlignReport:
     """Compare two tables, or judges of the workspace at `folder` with its people or with a table."""
     if request.table is not None and request.against is not None:
-        return _of_tables(*request.tables(), request)
+        table, against = request.tables()
+        return _of_tables(table, against, request)
     if request.table is None and (request.judges or is_workspace(folder)):
         return _of_workspace(folder, request)
     raise UserError(
