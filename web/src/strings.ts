@@ -259,7 +259,7 @@ export const strings = {
     plotName: (models: number, battles: number) => `Ratings of ${plural(models, "model", "models")} over ${plural(battles, "battle", "battles")}; the table below has the figures`,
     plotCaption: (method: string, from: string, to: string) => `Method ${method}; from ${from} to ${to} (UTC). Ratings are shown without intervals; see the tab Ratings for the intervals of the latest board. Point at the plot to read a value.`,
     axisBattles: "Battles decided",
-    axisRating: "Rating (Elo points)",
+    axisRating: "Rating (points)",
     utc: "UTC",
     moment: "Until (UTC)",
     heat: "Where raters drew boxes",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError, command_line, unknown_name
+from imarena.core import NOT_COUNTED, UserError, command_line, grouped, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import TablePath, column_names
@@ -259,10 +259,7 @@ def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> 
 
 def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
     """Return row numbers by the values of the key columns, in sorted order; without key columns there is one group."""
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for row in range(n):
-        rows.setdefault(tuple(column[row] for column in keys), []).append(row)
-    return sorted(rows.items())
+    return sorted(grouped((tuple(column[row] for column in keys), row) for row in range(n)).items())
 
 
 def _list(table: Any, name: str) -> list[Any]:

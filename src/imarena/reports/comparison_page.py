@@ -14,13 +14,25 @@ from imarena.stats import PLAIN_ELO, ComparisonVerdict, items_needed, win_rate
 
 @dataclass(frozen=True)
 class ComparedItem:
-    """An item on which one of the two is ahead. `gap`: by how much, on the judge's own scale, if it has one."""
+    """The result on one item: NEW's share of the points and, if the judge gives scores, its lead."""
 
     item: Item
     old: Output
     new: Output
-    new_ahead: bool
+    points: float
+    """1: NEW is better; 0: OLD is; 1/2: a tie."""
     gap: float | None
+    """NEW's score minus OLD's."""
+
+    @property
+    def new_ahead(self) -> bool:
+        """Whether NEW is better."""
+        return self.points > 0.5
+
+    @property
+    def lead(self) -> float | None:
+        """The winner's lead in score; negative if the direct comparison contradicts the scores."""
+        return self.gap if self.gap is None or self.new_ahead else -self.gap
 
 
 @dataclass(frozen=True)
@@ -126,9 +138,9 @@ def task_table(new_name: str, by_task: Mapping[str, ComparisonVerdict]) -> Table
 
 
 def _lead_text(compared: ComparedItem) -> str:
-    if compared.gap is None:
+    lead = compared.lead
+    if lead is None:
         return ""
-    lead = compared.gap if compared.new_ahead else -compared.gap
     return f", ahead by {lead:.0f}" if lead >= 0 else f" when compared, though its score is {-lead:.0f} lower"
 
 

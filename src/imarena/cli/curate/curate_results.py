@@ -13,8 +13,7 @@ from imarena.cli.questions.judging_options import (
     Concurrency,
     DryRun,
     Yes,
-    confirm_estimate,
-    run_document,
+    may_spend,
 )
 from imarena.core import command_line, counted
 
@@ -169,8 +168,7 @@ def instructions(
         chat = wire_curation_planner(workspace.settings, arguments, max_cost_usd).chat
         requests = read_requests(table) if table else []
         job = plan_instructions(workspace, requests, dataset=dataset, chat=chat, dry_run=dry_run)
-        if not confirm_estimate(context, chosen, job.estimates):
-            emit(context, run_document(chosen, job.estimates, []), "Nothing was asked.")
+        if not may_spend(context, chosen, job.estimates, "Nothing was asked."):
             return
         with progress_bars("curate") as progress:
             report = help_instructions(workspace, job, taxonomy=taxonomy, progress=progress)

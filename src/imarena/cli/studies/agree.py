@@ -1,7 +1,7 @@
 """``imarena agree``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,12 +17,9 @@ from imarena.cli.options import (
     UnitRounds,
     parse_renames,
 )
-from imarena.core import ROUNDS, SEED, command_line, unknown_name
+from imarena.core import ROUNDS, SEED, command_line, known_name
 from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
-
-if TYPE_CHECKING:
-    from imarena.stats import Recipe
 
 
 # Over 60 lines for its options alone: each is one line of the contract.
@@ -57,6 +54,7 @@ def command(
     columns: ColumnsOption = None,
 ) -> None:
     """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
+    from imarena.stats import CORRELATION_RECIPES
     from imarena.workflows.studies import (
         agree_on_each,
         agreement_tables,
@@ -77,7 +75,7 @@ def command(
     elif columns:
         fail("--columns needs a table.", hint=command_line("agree --from votes.csv --columns rater=annotator"))
     words = tuple(word.strip() for word in order.split(",") if word.strip())
-    how = find_recipe(average)
+    how = known_name("Unknown average", average, CORRELATION_RECIPES)
     root = session(context).workspace
     ratings = (
         [ratings_of_file(rename_columns([from_file], parse_renames(columns))[0], all_votes=all_votes)]
@@ -103,13 +101,3 @@ def command(
     emit(context, document, lambda console: print_tables(console, printed, markdown=markdown, latex=latex))
     if any(has_bad_values(agreement.notices) for agreement in agreements):
         raise typer.Exit(Exit.PARTIAL)
-
-
-def find_recipe(name: str) -> "Recipe":
-    """Return a recipe for averages, by name."""
-    from imarena.stats import CORRELATION_RECIPES
-
-    for recipe in CORRELATION_RECIPES:
-        if recipe == name:
-            return recipe
-    raise unknown_name("Unknown average", name, CORRELATION_RECIPES)

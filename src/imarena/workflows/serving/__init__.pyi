@@ -28,7 +28,6 @@ from .preview_prefetch import Traffic as Traffic
 from .previews import TILE as TILE
 from .previews import Previews as Previews
 from .redaction import without_keys as without_keys
-from .run_monitor import MonitoredRun as MonitoredRun
 from .server import ServeSettings as ServeSettings
 from .server import first_campaign as first_campaign
 from .server import need_port as need_port

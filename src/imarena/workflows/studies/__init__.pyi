@@ -7,10 +7,10 @@ from .align_report import align_report as align_report
 from .alignment import AlignedColumns as AlignedColumns
 from .alignment import align_columns as align_columns
 from .alignment import read_aligned_columns as read_aligned_columns
+from .columns import VerdictText as VerdictText
 from .columns import verdict_texts as verdict_texts
 from .comparing import ComparedFolders as ComparedFolders
 from .comparing import ComparedItems as ComparedItems
-from .comparing import ItemResult as ItemResult
 from .comparing import ModelComparison as ModelComparison
 from .comparing import compare as compare
 from .comparing import comparison_workspace as comparison_workspace

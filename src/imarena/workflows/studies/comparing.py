@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, skip_causes
+from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, grouped, skip_causes
 from imarena.core.notices import Notice, notice_fields, sentence
-from imarena.core.records import Item, JsonDict, Judgment, Output, Status
+from imarena.core.records import JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy
+from imarena.reports import ComparedItem
 from imarena.stats import ComparisonVerdict, compare_points
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace, scratch_copy
 from imarena.workflows.exchange import ImportReport, import_records
@@ -119,24 +120,6 @@ def plan_comparison(
 # ---------------------------------------------------------------- the verdict
 
 
-@dataclass(frozen=True)
-class ItemResult:
-    """The result on one item: NEW's share of the points and, if the judge gives scores, its lead."""
-
-    item: Item
-    old: Output
-    new: Output
-    points: float
-    """1: NEW is better; 0: OLD is; 1/2: a tie."""
-    gap: float | None
-    """NEW's score minus OLD's."""
-
-    @property
-    def lead(self) -> float | None:
-        """The winner's lead in score; negative if the direct comparison contradicts the scores."""
-        return self.gap if self.gap is None or self.points > 0.5 else -self.gap
-
-
 @dataclass(frozen=True, slots=True)
 class FolderCoverage:
     """How many items a folder has outputs for, and the keys of the first items without one."""
@@ -153,7 +136,7 @@ class ModelComparison:
     sides: ComparedFolders
     judge: str
     verdict: ComparisonVerdict
-    items: list[ItemResult]
+    items: list[ComparedItem]
     coverage: Mapping[str, FolderCoverage]
     judgments: dict[str, int]
     left_out: dict[str, int]
@@ -196,7 +179,7 @@ class ModelComparison:
         }  # fmt: skip
 
 
-def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[Notice]:
+def _other_sizes(results: Sequence[ComparedItem], sides: ComparedFolders) -> list[Notice]:
     """Notices about outputs whose size differs from their source: judges see them scaled."""
     keys: dict[str, list[str]] = {sides.old_name: [], sides.new_name: []}
     for result in results:
@@ -213,12 +196,12 @@ def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[
     ]  # fmt: skip
 
 
-def _item_json(result: ItemResult) -> dict[str, Any]:
+def _item_json(result: ComparedItem) -> dict[str, Any]:
     turn = result.item.turns[0]
     return {"key": result.item.key, "instruction": turn.instruction, "points": result.points, "gap": result.gap}
 
 
-def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
+def largest_differences(results: Sequence[ComparedItem], top: int) -> list[ComparedItem]:
     """The clearest differences first; up to half of them are wins of the side that won less often.
 
     Without scores, items on which both orders agree come first.
@@ -243,9 +226,7 @@ def compare(
     """Ask the judge the missing questions and compare NEW with OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
     results, left_out = _results(workspace, sides, job)
-    tasks: dict[str, list[ItemResult]] = defaultdict(list)
-    for result in results:
-        tasks[result.item.task or "(none)"].append(result)
+    tasks = grouped((result.item.task or "(none)", result) for result in results)
     judged = Counter(report.judgments)
     judged[Status.OK.value] += report.done_before
     comparison = ModelComparison(
@@ -262,7 +243,7 @@ def compare(
     return comparison, report
 
 
-def _verdict(results: Sequence[ItemResult], sides: ComparedFolders, level: float) -> ComparisonVerdict:
+def _verdict(results: Sequence[ComparedItem], sides: ComparedFolders, level: float) -> ComparisonVerdict:
     return compare_points([result.points for result in results], sides.old_name, sides.new_name, level=level)
 
 
@@ -274,7 +255,9 @@ def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
     return replace(verdict, words=f"By {dimension}: {verdict.words} {about}")
 
 
-def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> tuple[list[ItemResult], dict[str, int]]:
+def _results(
+    workspace: Workspace, sides: ComparedFolders, job: JudgingJob
+) -> tuple[list[ComparedItem], dict[str, int]]:
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
@@ -295,7 +278,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
             points[item_id].append(0.5 if better is None else float(better == sides.new_name))
     gaps = _gaps(workspace, sides, job, outputs)
     results = [
-        ItemResult(
+        ComparedItem(
             job.showable.items[item_id], outputs[item_id][sides.old_name], outputs[item_id][sides.new_name],
             sum(values) / len(values), gaps.get(item_id),
         )
@@ -359,10 +342,6 @@ def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Works
         yield workspace
 
 
-def _more_rows(number: int) -> str:
-    return f"; {counted(number, 'more row')} cannot be used" if number else ""
-
-
 def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
     """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
     names = [sides.old_name, sides.new_name]
@@ -370,8 +349,9 @@ def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: Impo
     empty = [name for name in names if not counts[name]]
     table = [skip for skip in imported.skips if not skip.file.startswith(tuple(f"{name}: " for name in names))]
     if empty and table and not imported.datasets:
+        more = f"; {counted(len(table) - 1, 'more row')} cannot be used" if table[1:] else ""
         raise UserError(
-            f"No item of the table can be used: {table[0]}{_more_rows(len(table) - 1)}.",
+            f"No item of the table can be used: {table[0]}{more}.",
             hint="Correct the table: its images are found by their paths, relative to the folder of the table.",
         )
     if empty:

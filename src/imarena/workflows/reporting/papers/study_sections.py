@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions, RatingColumns
-from imarena.core import UserError, command_line, sha256_hex
+from imarena.core import UserError, command_line, grouped, sha256_hex
 from imarena.core.notices import grouped_sentences, sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
@@ -42,10 +42,11 @@ def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
 
     The ids alone do not reveal who has which number.
     """
-    values_by_rater: dict[str, list[str]] = {}
-    for columns in tables:
-        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True):
-            values_by_rater.setdefault(rater, []).append(f"{unit} {value}")
+    values_by_rater = grouped(
+        (rater, f"{unit} {value}")
+        for columns in tables
+        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True)
+    )
     raters = sorted(
         values_by_rater, key=lambda rater: (sha256_hex("\n".join(sorted(values_by_rater[rater])).encode()), rater)
     )
@@ -92,7 +93,11 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     tables = [table for health in all_reports for table in studies.named_health_tables(health)]
     if not tables:
         return None
-    missing = {text: None for health in all_reports for text in sentences(health.notices, "report")}
+    lacking = grouped((text, health.judge) for health in all_reports for text in sentences(health.notices, "report"))
+    missing = [
+        text if len(judges_) == len(reports) else f"{', '.join(filter(None, judges_))}: {text}"
+        for text, judges_ in lacking.items()
+    ]
     words = [word for judge in judges for word in ("--judge", judge)]
     text = (f"Command: {command_line('health', *words)}",)
     return Section("Judge health", text, points=tuple(missing), tables=tuple(tables))
