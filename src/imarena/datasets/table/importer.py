@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError, first_line
+from imarena.core import ITEM_LEFT_OUT, NOT_ASKED, Importable, Intake, Skip, UserError, first_line
 from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
@@ -91,10 +91,9 @@ def _items(
             where, cells = row
             try:
                 item = reader.item(cells)
-            except ValidationError as error:
-                yield Skip(name, where, first_error(error))
-            except UserError as error:
-                yield Skip(name, where, first_line(error))
+            except (ValidationError, UserError) as error:
+                index.leave_out(str(cells.get("key") or ""), f"{name}, {where}")
+                yield Skip(name, where, first_error(error) if isinstance(error, ValidationError) else first_line(error))
             else:
                 yield index.place_item(item, name, where)
         rows = reader.rows
@@ -135,10 +134,12 @@ def outputs_from_folder(
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
             other = path.suffix.lower() in _OTHER_IMAGES
-            yield Skip(name, "", "save this image as PNG or JPEG" if other else "not an image, by its name")
+            why = "save this image as PNG or JPEG" if other else "not an image, by its name"
+            yield Skip(name, "", why, code=NOT_ASKED if key is None or not other else "")
             continue
         if key is None:
-            yield Skip(name, "", f"there is no item with the key '{path.stem}'")
+            code = ITEM_LEFT_OUT if index.is_left_out(path.stem) else NOT_ASKED
+            yield Skip(name, "", index.no_item(path.stem), code=code)
             continue
         try:
             image = intake.keep(folder.read_bytes(name), name=name)
@@ -189,7 +190,7 @@ def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
 def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, index: DatasetIndex) -> Output:
     item_id = index.item_id(cells["key"])
     if item_id is None:
-        raise UserError(f"there is no item with the key '{cells['key']}'")
+        raise UserError(index.no_item(cells["key"]))
     if not cells["editor"]:
         raise UserError("the editor is empty")
     values: dict[str, Any] = {name: cells[name] for name in ("editor_version", "error", "status") if cells.get(name)}
