@@ -19,7 +19,7 @@ from imarena.reports.tables import Column, Table
 
 if TYPE_CHECKING:
     from imarena.stats import GateReport
-    from imarena.workflows.studies import ComparedFolders, ItemResult, ModelComparison
+    from imarena.workflows.studies import ItemResult, ModelComparison
 
 _TIED_SHOWN = 10
 
@@ -102,6 +102,7 @@ def command(
             workspace,
             sides,
             table,
+            imported,
             judge,
             options.endpoint_arguments(),
             options.budget(),
@@ -120,7 +121,7 @@ def command(
         document["gate"] = gate.to_json()
     emit(context, document, lambda console: _show(console, comparison, top, page, gate))
     gates.write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
-    missing = done.missing or imported.skipped or any(row.missing for row in comparison.coverage.values())
+    missing = done.missing or imported.unusable or any(row.missing for row in comparison.coverage.values())
     gates.gate_exit(gate, partial=bool(missing))
 
 
@@ -151,7 +152,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     if comparison.by_task:
         print_tables(console, [task_table(sides.new_name, comparison.by_task)])
     if rows := largest_differences(comparison.items, top):
-        print_tables(console, [_differences(rows, sides)])
+        print_tables(console, [_differences(rows, comparison)])
     if comparison.tied:
         names = ", ".join(comparison.tied[:_TIED_SHOWN])
         more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
@@ -160,8 +161,12 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     gates.show_gates(console, gate)
 
 
-def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Table:
-    head = columns("where they differ most", "better", Column("ahead by", ".0f"), Column("instruction", wrap=True))
+def _differences(rows: "Sequence[ItemResult]", comparison: "ModelComparison") -> Table:
+    from imarena.reports import lead_format, lead_meaning
+
+    sides, scale = comparison.sides, comparison.scale
+    lead = Column("ahead by", lead_format(scale))
+    head = columns("where they differ most", "better", lead, Column("instruction", wrap=True))
     lines = tuple(
         (
             row.item.key,
@@ -172,7 +177,7 @@ def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Tabl
         for row in rows
     )
     leads = [row.lead for row in rows if row.lead is not None]
-    notes = ["ahead by: the difference of the judge's two scores"] if leads else []
+    notes = [f"ahead by: {lead_meaning(scale)}"] if leads else []
     if any(lead < 0 for lead in leads):
         notes.append("below 0: preferred when the two are compared, although its own score is lower")
     return Table(head, lines, notes=tuple(notes))

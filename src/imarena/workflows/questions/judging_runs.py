@@ -1,7 +1,7 @@
 """From a user's request to judging runs: plan, estimate, ask; adaptive runs proceed in rounds."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
@@ -60,6 +60,7 @@ class ShownOutputs(TypedDict, total=False):
     editors: Sequence[str] | None
     tasks: Sequence[str] | None
     limit: int | None
+    only_items: Collection[str] | None
     repeats: int
 
 
@@ -73,11 +74,12 @@ def plan_scores(
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     limit: int | None = None,
+    only_items: Collection[str] | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """Plan to show every output to every judge."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
-    showable = _showable(workspace, datasets, editors, tasks, limit)
+    showable = _showable(workspace, datasets, editors, tasks, limit, only_items)
     cases = list(pointwise_cases(showable, repeats=repeats))
     return [
         _job(workspace, judge, run_options, showable, cases, "judge", Sampler(), "both", repeats)
@@ -97,12 +99,15 @@ def plan_battles(
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     limit: int | None = None,
+    only_items: Collection[str] | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """Plan to show the sampler's battles to every judge, in the orders of the policy."""
     sampler = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    showable = _showable(workspace, datasets, editors, tasks, limit, voted=sampler.kind in ("full", "voted"))
+    showable = _showable(
+        workspace, datasets, editors, tasks, limit, only_items, voted=sampler.kind in ("full", "voted")
+    )
     battles = sampled_pairs(showable, sampler)
     if not battles:
         _refuse(showable, sampler)
@@ -154,10 +159,13 @@ def _showable(
     editors: Sequence[str] | None,
     tasks: Sequence[str] | None,
     limit: int | None,
+    only_items: Collection[str] | None,
     *,
     voted: bool = False,
 ) -> ShowableOutputs:
-    showable = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, voted=voted)
+    showable = load_outputs(
+        workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, only_items=only_items, voted=voted
+    )
     if not showable.slots:
         why = (
             f"{counted(showable.hidden, 'output')} came without pixels"

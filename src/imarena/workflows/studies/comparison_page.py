@@ -18,8 +18,9 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
     """Write ``index.html`` and its images; returns the page's path."""
     sides = comparison.sides
     figures = ComparisonFigures(
-        sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices
-    )
+        sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices,
+        comparison.scale,
+    )  # fmt: skip
     ranked = [
         ComparedItem(result.item, result.old, result.new, result.points > 0.5, result.gap)
         for result in largest_differences(comparison.items, len(comparison.items))
