@@ -1,5 +1,6 @@
 from .files import column_names as column_names
 from .files import csv_delimiter as csv_delimiter
+from .files import need_rows as need_rows
 from .files import read_file as read_file
 from .large_columns import ColumnWriter as ColumnWriter
 from .large_columns import KeptRows as KeptRows

@@ -77,6 +77,10 @@ def command(
             return
         if not judges:
             console.print("There are no judgments: run `imarena judge` or `battle`.")
+        if len(judges) > 1:
+            from imarena.workflows.studies import health_summary
+
+            print_tables(console, [health_summary(judges)])
         for health in judges:
             _show(console, health)
         if together.lines or together.notices:

@@ -93,6 +93,7 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     tables = [table for health in all_reports for table in studies.named_health_tables(health)]
     if not tables:
         return None
+    tables = [*([studies.health_summary(reports)] if len(reports) > 1 else []), *tables]
     missing = {text: None for health in all_reports for text in sentences(health.notices, "report")}
     words = "".join(f" --judge {judge}" for judge in judges)
     text = (f"Command: imarena health{words}",)
