@@ -147,3 +147,55 @@ def test_a_table_with_only_a_header_and_a_campaign_without_votes(imarena: Imaren
             workspace.store.add([one, *sides])
     imarena("-w", "w", "campaign", "create", "spring")
     assert "No votes or ratings yet: 0 of 3 tasks of 'spring' are answered." in imarena("-w", "w", "agree", code=2).err
+
+
+def test_a_figure_without_votes_names_the_votes_that_it_lacks(imarena: Imarena, tmp_path: Path) -> None:
+    write(tmp_path / "votes.csv", "item,left,right,winner", [f"i{n},a,b,tie" for n in range(2)])
+    write(tmp_path / "judge.csv", "item,left,right,winner", [f"i{n},a,b,left" for n in range(2)])
+    words = ("align", "--from", "judge.csv", "--against", "votes.csv")
+    (group,) = imarena(*words, "--json").json["groups"]
+    assert group["n"] == 2
+    told = flat(imarena(*words).out)
+    assert "no vote for a side has a" in told
+    assert "no battle" not in told
+
+
+def test_the_page_of_disagreements_names_editors_and_what_is_not_stored(imarena: Imarena, tmp_path: Path) -> None:
+    ann = Rater(rater_id="ann")
+    with init_workspace(tmp_path / "w") as workspace:
+        workspace.store.add([ann])
+        for number in range(3):
+            one = item(f"p{number}", instruction="" if number else "make it red")
+            left, right = output(one, "alpha"), output(one, "beta")
+            said = judgment(left, right, f"w{number}", Outcome.RIGHT)
+            workspace.store.add([one, left, right, said, vote(ann, left, right, key=str(number))])
+    imarena("-w", "w", "align", "--page", "wrong")
+    page = (tmp_path / "wrong" / "index.html").read_text()
+    assert "“make it red”" in page
+    assert page.count("(no instruction stored)") == 2
+    assert "““" not in page
+    assert "“”" not in page
+    assert page.count("(no image stored)") == 6
+    assert re.search("p1 · (alpha and beta|beta and alpha) · ", page)
+
+
+def test_the_health_of_several_judges_begins_with_a_summary(imarena: Imarena, tmp_path: Path) -> None:
+    ann = Rater(rater_id="ann")
+    with init_workspace(tmp_path / "w") as workspace:
+        workspace.store.add([ann])
+        for number in range(8):
+            one = item(f"p{number}")
+            left, right = output(one, "alpha"), output(one, "beta")
+            workspace.store.add([one, left, right, vote(ann, left, right, key=str(number))])
+            for judge, preference in (("good", Outcome.LEFT), ("bad", Outcome.RIGHT)):
+                facts = judgment(left, right, f"{judge}{number}", preference).model_dump(
+                    exclude={"created_at", "judge"}
+                )
+                workspace.store.add([Judgment(**facts, judge=judge)])
+    told = imarena("-w", "w", "health").out
+    assert told.lstrip().startswith("All judges")
+    summary = {line.split()[0]: line for line in told.splitlines()[:6] if line.strip()}
+    assert "1.000" in summary["good"]
+    assert "0.000" in summary["bad"]
+    assert "a tie is wrong" in told
+    assert "All judges" not in imarena("-w", "w", "health", "--judge", "good").out
