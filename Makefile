@@ -129,7 +129,8 @@ check-web: $(NODE)
 
 # No network: pages, theme and search are built from what is installed.
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo 'Open build/docs/index.html in a browser.'
 
 check: lint types imports check-web docs
 

@@ -134,7 +134,7 @@ DINOV3_SIZES: dict[str, dict[str, Any]] = {
 def dinov3(options: argparse.Namespace, size: str) -> tuple[Run, int]:
     import transformers
 
-    from imarena.vision.pretrained.dinov3 import dinov3_embedder
+    from imarena.vision.pretrained.embedders import dinov3_embedder
     from imarena.vision.pretrained.preparation import ImagePreparation
 
     config = transformers.DINOv3ViTConfig(**DINOV3_SIZES[size], num_register_tokens=4)
@@ -151,7 +151,7 @@ def sam2(options: argparse.Namespace) -> tuple[Run, int]:
     import transformers
 
     from imarena.vision.pretrained.preparation import ImagePreparation
-    from imarena.vision.pretrained.sam2 import sam2_segmenter
+    from imarena.vision.pretrained.sam import sam2_segmenter
 
     hiera = transformers.Sam2HieraDetConfig(
         hidden_size=144, num_attention_heads=2, blocks_per_stage=[1, 2, 3, 2] if options.small else [2, 6, 36, 4],

@@ -122,11 +122,11 @@ def test_editing_and_generation_never_met_and_are_concluded_apart(shared_data: P
     imarena("init", root)
     imarena("-w", root, "import", "imagenhub", str(shared_data / "imagenhub"))
     ranking = Ranking.model_validate(imarena("-w", root, "rank"))
-    said = board_conclusion(ranking, "editor")
-    assert said.startswith("The 16 editors form 2 groups that never met. Group 1 (MagicBrush, ")
-    assert "MagicBrush is the best of 9 editors: 132 points ahead of InstructPix2Pix" in said
-    assert said.endswith("among 7: the 95% intervals do not separate DALLE3 and Midjourney.")
+    said = board_conclusion(ranking)
+    assert said.startswith("The 16 models form 2 groups that never met. Group 1 (MagicBrush, ")
+    assert "MagicBrush is the best of 9 models: 132 rating points ahead of InstructPix2Pix" in said
+    assert said.endswith("among 7: the lead of DALLE3 over Midjourney is not significant (95% confidence).")
     section = significance_section(ranking)
     assert section is not None
-    assert section.points[0].startswith("50 of 57 pairs of editors differ significantly")
+    assert section.points[0].startswith("50 of 57 pairs of models differ significantly")
     assert "about 3 would appear significant by chance" in section.points[-1]

@@ -31,7 +31,7 @@ export const leadStrings = {
     recordHint: "number of battles",
     shareHint: "a tie is ½",
     share: "Win share",
-    coverageHint: "of items have an output",
+    coverageHint: "of all outputs needed, those that exist",
     withheld: "Votes of an open campaign are hidden until it is closed.",
     withheldEmpty: "Votes are hidden while raters are at work. The board appears when the campaign is closed.",
     itemsHidden: "Items of open campaigns are hidden while raters are at work.",

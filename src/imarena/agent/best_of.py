@@ -2,12 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from imarena.agent.completion import Completion, completion_of
-from imarena.agent.memory import Memory
+from imarena.agent.memory import Memory, opened_all
 from imarena.core import (
     Editor,
     EditorTraits,
@@ -63,14 +62,9 @@ class BestOf:
             driven_by=self.judge.name,
         )  # fmt: skip
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    def opened(self) -> AbstractAsyncContextManager[None]:
         """Open the editor's and the judge's clients."""
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.editor.traits.opened())
-            if self.judge_client is not None:
-                await stack.enter_async_context(self.judge_client.opened())
-            yield
+        return opened_all(self.editor, self.judge_client)
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Make N tries and choose one. A try that failed, or that the judge could not score, is not chosen."""

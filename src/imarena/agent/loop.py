@@ -1,8 +1,7 @@
 """CV-Agent (CV-Arena, section 5 and appendix N): understand, plan, edit in a closed loop. An editor like any other."""
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,7 +9,7 @@ from pydantic import Field
 
 from imarena.agent.edit_queue import EditQueue
 from imarena.agent.feedback import feedback_of, looks_alike
-from imarena.agent.memory import Memory
+from imarena.agent.memory import Memory, opened_all
 from imarena.agent.rules import RulePlanner
 from imarena.agent.spec import EditPlan, EditSpec, Planner
 from imarena.agent.state import State, StepPicture
@@ -135,15 +134,9 @@ class Agent:
         """Does the editor give the same image for the same order, whatever the seed?"""
         return self.editor.traits.deterministic
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    def opened(self) -> AbstractAsyncContextManager[None]:
         """Open the editor's, the judge's and the planner's clients."""
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.editor.traits.opened())
-            for client in (self.judge_client, self.planner_client):
-                if client is not None:
-                    await stack.enter_async_context(client.opened())
-            yield
+        return opened_all(self.editor, self.judge_client, self.planner_client)
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Work on one request. The result includes the trace of every step, whatever its status."""

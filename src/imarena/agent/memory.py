@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from imarena.core import (
     Journal,
     JournalEntry,
     Judge,
+    PricedClient,
     Verdict,
     content_id,
     first_line,
@@ -28,6 +30,17 @@ from imarena.core import (
 from imarena.core.records import JsonDict, Status
 
 _StageOutput = TypeVar("_StageOutput")
+
+
+@asynccontextmanager
+async def opened_all(editor: Editor, *clients: PricedClient | None) -> AsyncIterator[None]:
+    """Open an agent's editor and the clients of its other parts; None: a part without an endpoint."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(editor.traits.opened())
+        for client in clients:
+            if client is not None:
+                await stack.enter_async_context(client.opened())
+        yield
 
 
 @dataclass

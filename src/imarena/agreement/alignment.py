@@ -1,13 +1,14 @@
 """The result of `align` on scores and ratings: one frozen row per judge, criterion and group, and underlying counts."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.pair_order import PairOrder
 from imarena.agreement.paired_tests import CorrelationComparison
-from imarena.core.notices import Notice, notice_fields
+from imarena.core import Document
+from imarena.core.notices import Notice
 from imarena.stats import Figure, Interval, Recipe
 
 
@@ -100,7 +101,7 @@ class ScoreCoverage:
 
 
 @dataclass(frozen=True)
-class Alignment:
+class Alignment(Document):
     """Figures per judge, criterion and group, their averages, and the underlying counts."""
 
     settings: dict[str, Any]
@@ -116,12 +117,4 @@ class Alignment:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
-            "excluded": self.excluded,
-            "groups": [group.to_json() for group in self.groups],
-            "averages": [line.to_json() for line in self.averages],
-            "coverage": [asdict(line) for line in self.coverage],
-            "pairs": [line.to_json() for line in self.pairs],
-            "comparisons": [asdict(line) for line in self.comparisons], **notice_fields(self.notices),
-        }  # fmt: skip
+        return {"kind": "scores", **super().to_json()}

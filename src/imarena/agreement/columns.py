@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import NOT_COUNTED, UserError, unknown_name
+from imarena.core import NOT_COUNTED, UserError, grouped, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
 from imarena.tables import column_names
@@ -260,10 +260,7 @@ def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> 
 
 def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
     """Return row numbers by the values of the key columns, in sorted order; without key columns there is one group."""
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for row in range(n):
-        rows.setdefault(tuple(column[row] for column in keys), []).append(row)
-    return sorted(rows.items())
+    return sorted(grouped((tuple(column[row] for column in keys), row) for row in range(n)).items())
 
 
 def _list(table: Any, name: str) -> list[Any]:

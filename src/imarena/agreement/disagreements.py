@@ -18,6 +18,7 @@ from imarena.agreement.columns import RatingColumns, ScoreColumns, VerdictColumn
 from imarena.agreement.judges import KEYS
 from imarena.agreement.matches import Match, match_scores, people_by_key
 from imarena.agreement.verdicts import most_frequent
+from imarena.core import grouped
 from imarena.stats import MIRROR
 
 SIDES = ("left", "right")
@@ -68,9 +69,7 @@ def rating_disagreements(
     low = lower_is_better | scores.lower_is_better
     matches, _ = match_scores(scores, people_by_key(ratings, keys), keys, (), low)
     fitting = _about_the_same([match for match in matches if match.score is not None])
-    groups: dict[tuple[str, str | None], list[Match]] = {}
-    for match in fitting:
-        groups.setdefault((match.judge, match.criterion), []).append(match)
+    groups = grouped(((match.judge, match.criterion), match) for match in fitting)
     shared = ["unit", *(name for name in keys if name != "criterion")]
     models = shared.index("model") if "model" in shared else None
     return [row for rows in groups.values() for row in _ranked(rows, low, models)]

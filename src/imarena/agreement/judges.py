@@ -4,6 +4,7 @@ Scores match ratings by `unit` and, if both tables have them, `model`, `task` an
 unit is the mean of its ratings, rounded to nine decimals.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +17,7 @@ from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.matches import Match, People, absent_outputs, match_scores, people_by_key
 from imarena.agreement.pair_order import pair_orders
 from imarena.agreement.paired_tests import compare_correlations
-from imarena.core import ROUNDS, SEED, UserError, unknown_name
+from imarena.core import ROUNDS, SEED, UserError, grouped, unknown_name
 from imarena.core.notices import Notice
 from imarena.stats import (
     Figure,
@@ -75,7 +76,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
             hint=f"Rows are matched by {', '.join(['unit', *keys])}: check that both tables use the same names.",
         )
     limits = settings.rating_range or _observed(people)
-    by_group = _by_group(matches)
+    by_group = grouped(((match.judge, match.criterion, match.group), match) for match in matches)
     absent = absent_outputs(matches, people, ratings, keys, settings.by)
     reaches = _reaches(matches)
     groups = [
@@ -116,19 +117,9 @@ def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOpt
     )
 
 
-def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
-    groups: dict[tuple[Any, ...], list[Match]] = {}
-    for match in matches:
-        groups.setdefault((match.judge, match.criterion, match.group), []).append(match)
-    return groups
-
-
 def _reaches(matches: Iterable[Match]) -> dict[str, ScaleRange]:
     """Return the lowest and highest score of each judge, over all groups, because a judge has only one scale."""
-    scores: dict[str, list[float]] = {}
-    for match in matches:
-        if match.score is not None:
-            scores.setdefault(match.judge, []).append(match.score)
+    scores = grouped((match.judge, match.score) for match in matches if match.score is not None)
     rounded = {judge: round_values(values) for judge, values in scores.items()}
     return {judge: (float(values.min()), float(values.max())) for judge, values in rounded.items()}
 
@@ -151,7 +142,8 @@ def _group(
     score = round_values(np.array([row.score for row in scored], dtype=np.float64))
     human = round_values([row.human for row in scored])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
-    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
+    own_range = options.score_range.get(judge, options.score_range.get(""))
+    ranges = (own_range, options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits, reach)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
     return GroupAlignment(
@@ -166,10 +158,7 @@ def _group(
 
 def _within_tasks(group: GroupAlignment, rows: Iterable[Match], column: int, options: AlignOptions) -> GroupAlignment:
     """Add the average correlation within tasks, if there are several. `column`: of the task in the key of a match."""
-    by_task: dict[str, list[Match]] = {}
-    for row in rows:
-        if row.score is not None:
-            by_task.setdefault(row.key[column], []).append(row)
+    by_task = grouped((row.key[column], row) for row in rows if row.score is not None)
     if len(by_task) < 2:
         return group
     correlations = [
@@ -195,10 +184,6 @@ def _whose(figure: Figure) -> str:
 
 Ranges = tuple[ScaleRange | None, ScaleRange | None]
 """The ranges of a judge's scores and of people's ratings; None if not known."""
-
-
-def _score_range(judge: str, options: AlignOptions) -> ScaleRange | None:
-    return options.score_range.get(judge, options.score_range.get(""))
 
 
 def _bias(
@@ -264,8 +249,7 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
 
 
 def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterable[AverageAlignment]:
-    for judge, criterion in dict.fromkeys((group.judge, group.criterion) for group in groups):
-        rows = [group for group in groups if (group.judge, group.criterion) == (judge, criterion)]
+    for (judge, criterion), rows in grouped(((group.judge, group.criterion), group) for group in groups).items():
         rho, r, tau = (
             average(figures, recipe=options.average)
             for figures in (
@@ -286,13 +270,11 @@ def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterab
 
 def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAlignment]) -> Iterable[ScoreCoverage]:
     """Count how many of the rated outputs each judge scored."""
-    rated: dict[str | None, int] = {}
-    for criterion, _ in people:
-        rated[criterion] = rated.get(criterion, 0) + 1
-    total = sum(rated.values())
-    for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
-        scored = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
-        n = rated.get(criterion, total)
+    rated = Counter(criterion for criterion, _ in people)
+    scores = grouped(((match.judge, match.criterion), match.score) for match in matches)
+    for (judge, criterion), values in scores.items():
+        scored = len(values) - values.count(None)
+        n = rated.get(criterion, rated.total())
         n_in_groups = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
         yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - n_in_groups)
 
@@ -327,10 +309,7 @@ def _settings(
 
 
 def _notices(groups: Sequence[GroupAlignment], coverage: Sequence[ScoreCoverage]) -> Iterable[Notice]:
-    partly: dict[str, list[ScoreCoverage]] = {}
-    for line in coverage:
-        if line.n_unscored:
-            partly.setdefault(line.judge, []).append(line)
+    partly = grouped((line.judge, line) for line in coverage if line.n_unscored)
     if partly:
         judges = {
             judge: [min(line.n_scored for line in lines), max(line.n_scored for line in lines), lines[0].n_rated]

@@ -86,7 +86,9 @@ def match_scores(
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in groups)
             human = float(round_values(np.mean(sorted(value for _, value in marks))))
-            score = _signed(scores.score[row], judge in lower_is_better)
+            score = scores.score[row]
+            if score is not None and judge in lower_is_better:
+                score = -score
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(marks)))
         unrated += not rated
     # Sorted, so that the order of rows does not matter, not even for the last bit of a sum.
@@ -117,10 +119,6 @@ def absent_outputs(
                 groups[key] = tuple(ratings.labels[name][row_of[key]] for name in by)
             absent[judge, criterion, groups.get(key)] += 1
     return absent
-
-
-def _signed(score: float | None, lower_is_better: bool) -> float | None:
-    return -score if score is not None and lower_is_better else score
 
 
 def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[str]) -> None:

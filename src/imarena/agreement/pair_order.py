@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from imarena.agreement.matches import Match
+from imarena.core import grouped
 from imarena.stats import (
     Figure,
     GapBand,
@@ -62,10 +63,10 @@ def pair_orders(matches: Sequence[Match], by: Sequence[str], gaps: Sequence[floa
     """Yield one row per judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
     # With `model` in `by`, a group has at most one model, and a pair needs two.
     columns = [index for index, name in enumerate(by) if name != "model"]
-    groups: dict[tuple[Any, ...], list[Match]] = {}
-    for match in matches:
-        group = tuple((by[index], match.group[index]) for index in columns)
-        groups.setdefault((match.judge, match.criterion, group), []).append(match)
+    groups = grouped(
+        ((match.judge, match.criterion, tuple((by[index], match.group[index]) for index in columns)), match)
+        for match in matches
+    )
     for (judge, criterion, group), rows in sorted(groups.items(), key=str):
         yield _pair_order(judge, criterion, dict(group), rows, gaps)
 

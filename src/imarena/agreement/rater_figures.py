@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.agreement.folds import LeaveOneOut
-from imarena.core.notices import Notice, notice_fields
+from imarena.core import Document
+from imarena.core.notices import Notice
 from imarena.stats import Figure, RaterPair, RaterReport, Recipe
 
 
@@ -110,7 +111,7 @@ class RaterAgreement:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Document):
     """Agreement per criterion and group, the settings that made it, and raters with unusual figures."""
 
     settings: dict[str, Any]
@@ -119,17 +120,6 @@ class Agreement:
     averages: tuple[AverageAgreement, ...]
     raters: tuple[RaterAgreement, ...]
     notices: tuple[Notice, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "settings": self.settings,
-            "n_ratings": self.n_ratings,
-            "groups": [group.to_json() for group in self.groups],
-            "averages": [line.to_json() for line in self.averages],
-            "raters": [rater.to_json() for rater in self.raters],
-            **notice_fields(self.notices),
-        }
 
 
 def _interval(figure: Figure) -> dict[str, Any] | None:

@@ -1,9 +1,10 @@
 """The result of `align` on verdicts and votes: one frozen row per judge and group, with the underlying counts."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.agreement.paired_tests import VerdictComparison
+from imarena.core import Document
 from imarena.stats import Figure, TieCalibration, VerdictFigures
 
 NO_SCORES = "the judge does not score both sides"
@@ -70,7 +71,7 @@ class VerdictGroup:
 
 
 @dataclass(frozen=True)
-class MajorityAlignment:
+class MajorityAlignment(Document):
     """The judges compared with the majority of the votes on each battle."""
 
     rule: str
@@ -78,16 +79,9 @@ class MajorityAlignment:
     by: tuple[str, ...]
     groups: tuple[VerdictGroup, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "rule": self.rule, "n_battles": self.n_battles, "by": list(self.by),
-            "groups": [group.to_json() for group in self.groups],
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
-class VerdictAlignment:
+class VerdictAlignment(Document):
     """Accuracies per judge and group, and the underlying counts."""
 
     settings: dict[str, Any]
@@ -101,9 +95,4 @@ class VerdictAlignment:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
-            "excluded": self.excluded, "groups": [group.to_json() for group in self.groups],
-            "majority": self.majority.to_json() if self.majority else None,
-            "comparisons": [asdict(line) for line in self.comparisons],
-        }  # fmt: skip
+        return {"kind": "verdicts", **super().to_json()}

@@ -225,13 +225,11 @@ def majority_of(votes: VerdictColumns, keys: Sequence[str]) -> VerdictColumns | 
     counts: dict[tuple[str, ...], Counter[str]] = {}
     first_row: dict[tuple[str, ...], int] = {}
     for row, winner in enumerate(votes.winner):
-        if winner is None:
-            continue
-        left, right = votes.left[row], votes.right[row]
-        first, second = sorted((left, right))
-        battle = (votes.item[row], first, second, *(votes.labels[name][row] for name in names))
-        counts.setdefault(battle, Counter())[winner if first == left else MIRROR[winner]] += 1
-        first_row.setdefault(battle, row)
+        battle, flipped = _battle(votes, row, names)
+        outcome = _turned(winner, flipped)
+        if outcome is not None:
+            counts.setdefault(battle, Counter())[outcome] += 1
+            first_row.setdefault(battle, row)
     if all(count.total() < 2 for count in counts.values()):
         return None
     rows = list(first_row.values())

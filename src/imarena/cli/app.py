@@ -58,7 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("serving.serve", "Serve the web application: voting, rating, leaderboards, explorer."),
         "campaign": ("rating.campaign", "Manage rating campaigns: create, invite, status, export, close."),
         "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
-        "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
+        "simulate": ("active_elo.simulate", "Compare routing policies at the same number of human votes."),
     },
     "Benchmarks": {
         "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),

@@ -152,8 +152,11 @@ def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
 
 
 def warn(message: str) -> None:
-    """Print a warning on stderr."""
-    stderr().print(f"[yellow]warning:[/] {_escape(message)}", markup=True)
+    """Print a warning on stderr. Names from outside may be in it: they cannot control the terminal."""
+    from imarena.reports.tables import printable
+
+    text = "\n".join(map(printable, message.split("\n")))
+    stderr().print(f"[yellow]warning:[/] {_escape(text)}", markup=True)
 
 
 def warn_all(context: typer.Context, texts: Iterable[str]) -> None:

@@ -28,7 +28,9 @@ ItemColumnsOption = Annotated[
 ]
 AllVotes = Annotated[
     bool,
-    typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),
+    typer.Option(
+        "--all-votes", help="With --from: include votes marked as not counted (rater tests, excluded raters)."
+    ),
 ]
 Only = Annotated[
     list[str] | None,

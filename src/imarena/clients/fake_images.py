@@ -16,7 +16,7 @@ from aiohttp import web
 
 from imarena.clients.fake_faults import parse_rates
 from imarena.clients.fake_image_words import ImageProtocol, ImageRequest, data_url_bytes, gemini_error, openai_error
-from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
+from imarena.clients.fake_listen import ListeningServer, abort, serve_until_interrupted
 from imarena.clients.fake_pictures import ImageFault, ImageFaults, draw_reply_images, encode_base64
 
 _HTML = "<!doctype html><html><body><h1>404 Not Found</h1></body></html>"
@@ -120,11 +120,7 @@ class FakeImages(ListeningServer):
             return web.Response(text='{"data": [', content_type="application/json")
         if fault is ImageFault.HANG:
             await asyncio.sleep(self.faults.hang_s)
-        if fault in (ImageFault.HANG, ImageFault.DISCONNECT):
-            if request.transport is not None:
-                request.transport.abort()
-            return web.Response()
-        return None
+        return abort(request) if fault in (ImageFault.HANG, ImageFault.DISCONNECT) else None
 
     def _authorized(self, request: web.Request, header: str, prefix: str) -> bool:
         return self.api_key is None or request.headers.get(header) == f"{prefix} {self.api_key}".strip()

@@ -43,6 +43,13 @@ class ListeningServer(ABC):
             await self._runner.cleanup()
 
 
+def abort(request: web.Request) -> web.Response:
+    """Close the connection without a reply."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
 async def serve_until_interrupted(server: ListeningServer, path: str = "") -> None:
     """Serve until interrupted; the first line on stdout is the URL."""
     stopped = asyncio.Event()

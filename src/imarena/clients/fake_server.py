@@ -20,7 +20,7 @@ from aiohttp import web
 
 from imarena.clients.fake_answers import AnswerFunction, ChatQuery, answer_by_hash, read_query
 from imarena.clients.fake_faults import Fault, Faults, TokenBucket, parse_rates
-from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
+from imarena.clients.fake_listen import ListeningServer, abort, serve_until_interrupted
 
 FAULT_HEADER = "x-fake-fault"
 """Request header that names a fault for one request, whatever the rates; `none` for a good reply."""
@@ -209,9 +209,7 @@ async def _hang(faults: Faults, request: web.Request) -> web.StreamResponse:
 
 
 async def _disconnect(_faults: Faults, request: web.Request) -> web.StreamResponse:
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()
+    return abort(request)
 
 
 _EARLY: dict[Fault, Callable[[Faults, web.Request], Awaitable[web.StreamResponse]]] = {

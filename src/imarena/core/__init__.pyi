@@ -12,6 +12,7 @@ from .causes import CauseTally as CauseTally
 from .causes import error_causes as error_causes
 from .causes import skip_causes as skip_causes
 from .directions import higher_is_better as higher_is_better
+from .documents import Document as Document
 from .errors import BudgetSpent as BudgetSpent
 from .errors import DatabaseAway as DatabaseAway
 from .errors import DatabaseFailed as DatabaseFailed
@@ -28,6 +29,7 @@ from .errors import first_line as first_line
 from .files import atomic_replacement as atomic_replacement
 from .files import file_sha256 as file_sha256
 from .files import write_atomically as write_atomically
+from .grouping import grouped as grouped
 from .ids import canonical_json as canonical_json
 from .ids import content_id as content_id
 from .ids import content_number as content_number
@@ -93,6 +95,7 @@ from .settings import FILE_NAME as FILE_NAME
 from .settings import ExecutorKind as ExecutorKind
 from .settings import Settings as Settings
 from .settings import load_settings as load_settings
+from .suggest import known_name as known_name
 from .suggest import split_names as split_names
 from .suggest import suggestion as suggestion
 from .suggest import unknown_name as unknown_name

@@ -51,14 +51,7 @@ class ObjectPools:
 
     def written_to(self, turn: ObjectTurn) -> ObjectTurn:
         """Return the turn with these pools as its result."""
-        return turn.model_copy(
-            update={
-                "all_objects": self.all_objects,
-                "available": self.available,
-                "unchanged": self.unchanged,
-                "score_background": self.score_background,
-            }
-        )
+        return turn.model_copy(update=vars(self))
 
 
 def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -91,6 +91,10 @@ class Skip:
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
 
+    def to_json(self) -> dict[str, str]:
+        """Return the place and the reason, for ``--json``."""
+        return {"file": self.file, "row": self.row, "reason": self.reason}
+
 
 Importable: TypeAlias = Record | Skip | Notice
 """Importers make items, outputs, judgments, votes, raters, replies and evidence; other records come from the native

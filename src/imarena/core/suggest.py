@@ -2,8 +2,11 @@
 
 import difflib
 from collections.abc import Collection, Iterable, Set
+from typing import TypeVar
 
 from imarena.core.errors import UnknownName
+
+Known = TypeVar("Known", bound=str)
 
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
@@ -24,6 +27,14 @@ def unknown_name(problem: str, name: str, known: Iterable[str]) -> UnknownName:
     """
     names = sorted(known) if isinstance(known, Set) else list(known)
     return UnknownName(f"{problem} '{name}'.", hint=suggestion(name, names, f"Known: {', '.join(names) or 'none'}."))
+
+
+def known_name(problem: str, name: str, known: Collection[Known]) -> Known:
+    """Return the known name that equals `name`; raise `unknown_name` if there is none."""
+    for candidate in known:
+        if candidate == name:
+            return candidate
+    raise unknown_name(problem, name, known)
 
 
 def split_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:

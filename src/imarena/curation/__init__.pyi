@@ -1,4 +1,5 @@
 from .brief import CurationRequest as CurationRequest
+from .brief import ImageBrief as ImageBrief
 from .brief import read_brief as read_brief
 from .candidate_record import CandidateRecord as CandidateRecord
 from .checks import MEASURED as MEASURED
@@ -31,12 +32,17 @@ from .perception import make_caption as make_caption
 from .perception import perceive as perceive
 from .perception import perception_version as perception_version
 from .perception import read_perception as read_perception
+from .planner import Candidate as Candidate
 from .planner import CurationPlanner as CurationPlanner
 from .planner import RuleCurationPlanner as RuleCurationPlanner
-from .repair import assess_image as assess_image
 from .repair import crop_image as crop_image
+from .repair import flag_score as flag_score
+from .repair import inspect_image as inspect_image
 from .repair import read_crop as read_crop
 from .settings import CurationSettings as CurationSettings
 from .settings import read_curation_settings as read_curation_settings
+from .steps import CurationSteps as CurationSteps
+from .steps import open_questions as open_questions
+from .steps import rate_image as rate_image
 from .vlm import ChatCurationPlanner as ChatCurationPlanner
 from .vlm import curation_prompt as curation_prompt

@@ -58,14 +58,16 @@ def make_fingerprint(pixels: NDArray[np.uint8]) -> Fingerprint:
     return Fingerprint(np.array(hashes, np.uint64), np.asarray(thumb, np.uint8))
 
 
-def compare_thumbs(first: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
+def compare_thumbs(
+    first: NDArray[np.uint8], other: NDArray[np.uint8], crop: int, *, mirrored: bool
+) -> tuple[float, float]:
     """Correlation (-1 to 1) of two grey copies, the first cropped and mirrored, at the best of several small shifts,
     and their largest local difference there, in standard deviations: scenes with the same backdrop differ in a part.
     """
-    grey = first.thumb[:, ::-1] if mirrored else first.thumb
+    grey = first[:, ::-1] if mirrored else first
     large = cv2.resize(np.ascontiguousarray(grey), (_WORK, _WORK), interpolation=cv2.INTER_CUBIC)
     aligned = _cropped(large, CROPS[crop])
-    target = cv2.GaussianBlur(other.thumb.astype(np.float32), (0, 0), 0.7)
+    target = cv2.GaussianBlur(other.astype(np.float32), (0, 0), 0.7)
     best, at_best = -1.0, target
     for shift_x in (-3, 0, 3):
         for shift_y in (-3, 0, 3):

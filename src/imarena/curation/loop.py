@@ -1,7 +1,7 @@
 """The closed loop for one instruction: plan, search, check, score, pool; reflect until the pool is full.
 
-Every step is written to a journal before the next begins. After a kill, the run reads the journal first, so nothing is
-searched, downloaded or paid for twice; failures are not stored as answers and are tried again.
+The images of other instructions decide only whether a pool is full, and so how many rounds there are: the questions of
+a round do not depend on them. So instructions are asked concurrently, and decided in their order (`result`).
 """
 
 import asyncio
@@ -9,17 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core import (
-    FoundImage,
-    ImageQuery,
-    ImageSource,
-    Journal,
-    JournalEntry,
-    JsonDict,
-    SourceFailure,
-    sha256_hex,
-)
-from imarena.core.records import Status
+from imarena.core import FoundImage, ImageQuery, ImageSource, Journal, JsonDict, SourceFailure, first_line, sha256_hex
 from imarena.curation.brief import ImageBrief
 from imarena.curation.candidate_record import CandidateRecord, explain_shortage
 from imarena.curation.checks import Refused, check_file, check_licence, least_long_side
@@ -30,8 +20,9 @@ from imarena.curation.near_duplicates import DuplicateIndex, NearDuplicate, capt
 from imarena.curation.perception import Perception
 from imarena.curation.planner import Candidate, CurationPlanner
 from imarena.curation.reflection import Reflection, Scored, read_reflection
-from imarena.curation.scoring import ImageScore, text_evidence
+from imarena.curation.scoring import text_evidence
 from imarena.curation.settings import CurationSettings
+from imarena.curation.steps import CurationSteps, rate_image
 
 LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
 """Perception and fingerprint of an encoded image; the caller may cache them by content."""
@@ -41,17 +32,16 @@ LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
 class CurationResult:
     """The result for one instruction."""
 
-    brief: ImageBrief
     pool: tuple[CandidateRecord, ...]
     """The best K_p, the highest score first."""
     candidates: tuple[CandidateRecord, ...]
-    reflections: tuple[Reflection, ...]
     rounds: int
     review: str = ""
     """Why a person has to take over; empty if the pool is full."""
     failures: tuple[str, ...] = ()
     """Failed searches and downloads."""
-    cost_usd: float = 0.0
+    more: bool = False
+    """The pool is not full, and another round may fill it."""
 
 
 @dataclass(frozen=True)
@@ -72,51 +62,67 @@ class CurationLoop:
         self._brief = brief
         self._tools = tools
         self._settings = settings
-        self._journal = journal
+        self._steps = CurationSteps(journal)
         self._records: dict[str, CandidateRecord] = {}
         self._scored: dict[str, tuple[CandidateRecord, Scored, Fingerprint]] = {}
         self._failures: list[str] = []
         self._memory: list[Reflection] = []
-        self._cost_usd = 0.0
+        self._empty: list[str] = []
+        self._round = 0
+        self._limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are never changed
+        self._ended = ""
+        """Why there is no further round before the limit."""
+        if not brief.english and not tools.planner.reads_all_languages and not brief.request.keywords:
+            self._ended = "the instruction is not in English, and no model was given that reads it"
 
-    async def run(self) -> CurationResult:
-        """Run rounds until the pool is full or the budget T is used up."""
-        brief, settings = self._brief, self._settings
-        if not brief.english and not self._tools.planner.reads_all_languages and not brief.request.keywords:
-            return self._result((), 0, "the instruction is not in English, and no model was given that reads it")
+    async def run(self, *, another: bool = False) -> CurationResult:
+        """Run rounds until the pool is full or the budget T is used up. `another`: at least one, even if it is full."""
+        result = await asyncio.to_thread(self.result)
+        while result.more or another:
+            another = False
+            await self._next_round()
+            result = await asyncio.to_thread(self.result)
+        return result
+
+    def result(self) -> CurationResult:
+        """Choose from the images of as few rounds as needed, beside those that the benchmark has now."""
         pool: list[CandidateRecord] = []
-        number = 0
-        limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are never changed
-        while number < limit:
-            number += 1
-            queries = await self._plan(number)
-            if not queries:
-                return self._result(pool, number, "the instruction gives no words to search for")
-            empty, new = await self._search(number, queries)
-            for result, query in new:
-                await self._examine(number, result, query)
-            pool = self._choose()
-            if len(pool) >= settings.pool:
+        for number in range(1, self._round + 1):
+            pool = self._choose(number)
+            if len(pool) >= self._settings.pool:
                 return self._result(pool, number)
-            if number < limit:
-                self._memory.append(await self._reflect(number, empty))
-        least = least_long_side(settings, brief.needs)
-        why = explain_shortage(tuple(self._records.values()), settings.pool, number, least, brief.request.task)
-        return self._result(pool, number, why)
+        if self._round < self._limit and not self._ended:
+            return self._result(pool, self._round, more=True)
+        least = least_long_side(self._settings, self._brief.needs)
+        records = tuple(self._records.values())
+        why = explain_shortage(records, self._settings.pool, self._round, least, self._brief.request.task)
+        return self._result(pool, self._round, self._ended or why)
+
+    async def _next_round(self) -> None:
+        if self._round:
+            self._memory.append(await self._reflect(self._round, self._empty))
+        self._round += 1
+        queries = await self._plan(self._round)
+        if not queries:
+            self._ended = "the instruction gives no words to search for"
+            return
+        self._empty, new = await self._search(self._round, queries)
+        for result, query in new:
+            await self._examine(self._round, result, query)
 
     # ------------------------------------------------------------------ single steps
 
     async def _plan(self, number: int) -> tuple[ImageQuery, ...]:
         digest = sha256_hex(repr([entry.to_json() for entry in self._memory]).encode())[:12]
         call = f"plan {number} {digest}"
-        entry = self._journal.find(call)
+        entry = await self._steps.find(call)
         if entry is None:
             plan = await self._tools.planner.plan(self._brief, self._memory, self._settings.queries)
             queries: list[Any] = [
                 {"text": query.text, "exclude": list(query.exclude), "aspect": query.aspect} for query in plan.queries
             ]
-            entry = self._note(call, {"step": "plan", "round": number, "queries": queries, "note": plan.note},
-                               cost_usd=plan.cost_usd)  # fmt: skip
+            step: JsonDict = {"step": "plan", "round": number, "queries": queries, "note": plan.note}
+            entry = await self._steps.note(call, step, cost_usd=plan.cost_usd)
         rows: Any = entry.value["queries"]
         return tuple(ImageQuery(row["text"], tuple(row["exclude"]), row["aspect"]) for row in rows)
 
@@ -137,22 +143,23 @@ class CurationLoop:
     async def _results(self, number: int, source: ImageSource, query: ImageQuery) -> tuple[FoundImage, ...] | None:
         """None if the source gave no answer."""
         call = f"search {source.identity} {query}"
-        entry = self._journal.find(call)
+        entry = await self._steps.find(call)
         if entry is None:
             step: JsonDict = {"step": "search", "round": number, "source": source.name, "query": str(query)}
             try:
                 results = await source.search(query, self._settings.results_per_query)
             except SourceFailure as error:
-                self._fail(call, step, error)
+                await self._fail(call, step, error)
                 return None
-            entry = self._note(call, {**step, "aspect": query.aspect, "results": [hit.to_json() for hit in results]})
+            found: list[Any] = [hit.to_json() for hit in results]
+            entry = await self._steps.note(call, {**step, "aspect": query.aspect, "results": found})
         rows: Any = entry.value["results"]
         return tuple(FoundImage.from_json(row) for row in rows)
 
     async def _examine(self, number: int, result: FoundImage, query: ImageQuery) -> None:
         """Licence, download, file, damage, caption, score: the first refusal ends the sequence."""
         record = CandidateRecord(result, number, str(query), "refused")
-        entry = self._journal.find(f"refused {result.source} {result.key}")
+        entry = await self._steps.find(f"refused {result.source} {result.key}")
         if entry is not None:
             known_sha, code = str(entry.value["sha256"]), str(entry.value["code"])
             self._keep(replace(record, reason=str(entry.value["reason"]), code=code, sha256=known_sha))
@@ -167,63 +174,45 @@ class CurationLoop:
             if record.sha256 in self._scored:
                 self._keep(replace(record, outcome="duplicate", reason="the same file as another candidate"))
                 return
-            perception, fingerprint = self._tools.look(data)
+            perception, fingerprint = await asyncio.to_thread(self._tools.look, data)
             flags += review_flags(perception, f"{result.title} {result.text}")
             record = replace(record, flags=flags)
             refuse_damage(perception, self._settings, self._brief.needs)
         except Refused as error:
-            self._keep(replace(record, reason=str(error).splitlines()[0], code=error.code))
-            self._note_refusal(number, record, error)
+            await self._refuse(replace(record, reason=first_line(error), code=error.code))
             return
         except SourceFailure as error:
-            self._keep(replace(record, outcome="failed", reason=str(error).splitlines()[0]))
-            self._fail(f"image {result.source} {result.key}", {"step": "image", "round": number,
-                       "found": result.to_json()}, error)  # fmt: skip
+            self._keep(replace(record, outcome="failed", reason=first_line(error)))
+            step: JsonDict = {"step": "image", "round": number, "found": result.to_json()}
+            await self._fail(f"image {result.source} {result.key}", step, error)
             return
-        await self._judge(Candidate(result, data, perception), record, fingerprint)
+        candidate = Candidate(result, data, perception)
+        try:
+            record, score = await rate_image(self._tools.planner, self._steps, self._brief, candidate, record)
+        except SourceFailure as error:
+            self._keep(replace(record, outcome="failed", reason=first_line(error)))
+            self._failures.append(first_line(error))
+            return
+        record = replace(record, outcome="below")
+        self._keep(record)
+        self._scored[record.sha256] = (record, Scored(candidate.seen, score, candidate.text), fingerprint)
 
     async def _image(self, number: int, result: FoundImage) -> tuple[bytes, Any]:
         call = f"image {result.source} {result.key} {result.address}"
-        entry = self._journal.find(call)
+        entry = await self._steps.find(call)
         if entry is not None and entry.image is not None:
             return entry.image, entry.value
         source = next(source for source in self._tools.sources if source.name == result.source)
-        normal = check_file(await source.load(result), self._settings, self._brief.needs)
+        normal = await asyncio.to_thread(check_file, await source.load(result), self._settings, self._brief.needs)
         value: JsonDict = {
             "step": "image", "round": number, "found": result.to_json(), "sha256": sha256_hex(normal.data),
             "original_sha256": normal.original_sha256, "width": normal.width, "height": normal.height,
             "converted": normal.converted,
         }  # fmt: skip
-        self._note(call, value, image=normal.data)
+        await self._steps.note(call, value, image=normal.data)
         return normal.data, value
 
-    async def _judge(self, candidate: Candidate, record: CandidateRecord, fingerprint: Fingerprint) -> None:
-        planner = self._tools.planner
-        call = f"caption {planner.name} {record.sha256} {candidate.text}"
-        entry = self._journal.find(call)
-        if entry is None:
-            caption = await planner.caption(candidate)
-            entry = self._note(call, {"step": "caption", "round": record.round, "sha256": record.sha256,
-                               "caption": caption.text, "note": caption.note}, cost_usd=caption.cost_usd)  # fmt: skip
-        record = replace(record, caption=str(entry.value["caption"]))
-        call = f"score {planner.name} {record.sha256} {sha256_hex(record.caption.encode())[:12]}"
-        entry = self._journal.find(call)
-        if entry is None:
-            answer = await planner.score(self._brief, candidate, record.caption)
-            step: JsonDict = {"step": "score", "round": record.round, "sha256": record.sha256}
-            if answer.status is not Status.OK or answer.score is None:
-                self._keep(replace(record, outcome="failed", reason=f"no score: {answer.error or answer.status.value}"))
-                self._fail(call, step, SourceFailure(f"no score ({answer.status.value}): {answer.error}"))
-                return
-            entry = self._note(call, {**step, **answer.score.to_json()}, cost_usd=answer.cost_usd)
-        parts: Any = entry.value["parts"]
-        value: Any = entry.value["score"]
-        score = ImageScore(float(value), dict(parts), str(entry.value.get("note") or ""))
-        record = replace(record, outcome="below", score=score.value, parts=score.parts)
-        self._keep(record)
-        self._scored[record.sha256] = (record, Scored(candidate.seen, score, candidate.text), fingerprint)
-
-    def _choose(self) -> list[CandidateRecord]:
+    def _choose(self, rounds: int) -> list[CandidateRecord]:
         """The best images above the threshold, without near-duplicates of each other or of the benchmark.
 
         For equal scores, images whose description (or else file name) names the instruction's things come first.
@@ -231,7 +220,8 @@ class CurationLoop:
         settings = self._settings
         index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         pool: list[CandidateRecord] = []
-        above = [entry for entry in self._scored.values() if (entry[0].score or 0.0) >= settings.threshold]
+        above = [entry for entry in self._scored.values()
+                 if entry[0].round <= rounds and (entry[0].score or 0.0) >= settings.threshold]  # fmt: skip
         for record, _, fingerprint in sorted(above, key=lambda entry: self._order(entry[0])):
             near = index.search(fingerprint) or self._tools.benchmark(fingerprint)
             if near:
@@ -259,10 +249,11 @@ class CurationLoop:
                  and record.score < self._settings.threshold]  # fmt: skip
         inputs = sorted(f"{sha} {record.score}" for sha, (record, _, _) in self._scored.items())
         call = f"reflect {number} {sha256_hex(repr((inputs, sorted(empty))).encode())[:12]}"
-        entry = self._journal.find(call)
+        entry = await self._steps.find(call)
         if entry is None:
             answer = await self._tools.planner.reflect(self._brief, number, below, empty)
-            entry = self._note(call, {"step": "reflect", **answer.reflection.to_json()}, cost_usd=answer.cost_usd)
+            step: JsonDict = {"step": "reflect", **answer.reflection.to_json()}
+            entry = await self._steps.note(call, step, cost_usd=answer.cost_usd)
         return read_reflection(entry.value)
 
     # ------------------------------------------------------------------ storing
@@ -276,28 +267,24 @@ class CurationLoop:
     def _keep(self, record: CandidateRecord) -> None:
         self._records[f"{record.found.source} {record.found.key}"] = record
 
-    def _note(self, call: str, value: JsonDict, *, image: bytes | None = None, cost_usd: float = 0.0) -> JournalEntry:
-        entry = JournalEntry(value, image, cost_usd)
-        self._journal.note(call, entry)
-        self._cost_usd += cost_usd
-        return entry
+    async def _refuse(self, record: CandidateRecord) -> None:
+        self._keep(record)
+        found = record.found
+        value: JsonDict = {
+            "step": "refused", "round": record.round, "found": found.to_json(), "code": record.code,
+            "reason": record.reason, "sha256": record.sha256,
+        }  # fmt: skip
+        await self._steps.note(f"refused {found.source} {found.key}", value)
 
-    def _note_refusal(self, number: int, record: CandidateRecord, error: Refused) -> None:
-        call = f"refused {record.found.source} {record.found.key}"
-        if self._journal.find(call) is None:
-            value: JsonDict = {
-                "step": "refused", "round": number, "found": record.found.to_json(), "code": error.code,
-                "reason": str(error).splitlines()[0], "sha256": record.sha256,
-            }  # fmt: skip
-            self._note(call, value)
+    async def _fail(self, call: str, step: JsonDict, error: SourceFailure) -> None:
+        self._failures.append(first_line(error))
+        await self._steps.fail(call, step, error)
 
-    def _fail(self, call: str, step: JsonDict, error: SourceFailure) -> None:
-        text = str(error).splitlines()[0]
-        self._failures.append(text)
-        self._journal.note(call, JournalEntry({**step, "failed": text, "retriable": error.retriable}, ok=False))
-
-    def _result(self, pool: Sequence[CandidateRecord], rounds: int, review: str = "") -> CurationResult:
+    def _result(
+        self, pool: Sequence[CandidateRecord], rounds: int, review: str = "", *, more: bool = False
+    ) -> CurationResult:
         return CurationResult(
-            self._brief, tuple(pool[: self._settings.pool]), tuple(self._records.values()), tuple(self._memory),
-            rounds, review, tuple(dict.fromkeys(self._failures)), self._cost_usd,
+            tuple(pool[: self._settings.pool]),
+            tuple(record for record in self._records.values() if record.round <= rounds),
+            rounds, review, tuple(dict.fromkeys(self._failures)), more,
         )  # fmt: skip

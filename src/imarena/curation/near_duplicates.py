@@ -7,19 +7,22 @@ with their grey copies.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.curation.fingerprint import CROPS, Fingerprint, compare_thumbs
+from imarena.curation.fingerprint import CROPS, THUMB, Fingerprint, compare_thumbs
 
 FARTHEST = 11
 LOCAL_DIFFERENCE = 0.4
 """A larger difference in some part of the grey copies means different images, or local edits (ours)."""
 _PARTS, _BITS = 4, 16
 _WAITING = 2048
+_REMEMBERED = 8192
+"""Comparisons of grey copies that are remembered, with 2 KB each."""
 _MASKS = tuple(
     np.array(
         [sum(1 << bit for bit in bits) for n in range(most + 1) for bits in combinations(range(_BITS), n)], np.uint64
@@ -73,13 +76,18 @@ class DuplicateIndex:
             hits += [(at + done, variant, reverse, bits) for at, variant, reverse, bits in matches]
         best: dict[int, NearDuplicate] = {}
         for at, variant, reverse, distance in hits:
-            other = Fingerprint(self._hashes[at], self._thumbs[at])
-            crop, mirrored = variant % len(CROPS), variant >= len(CROPS)
-            pair = (other, fingerprint) if reverse else (fingerprint, other)
-            score, local = compare_thumbs(*pair, crop, mirrored=mirrored)
+            pair = (self._thumbs[at], fingerprint.thumb) if reverse else (fingerprint.thumb, self._thumbs[at])
+            score, local = _compare(pair[0].tobytes(), pair[1].tobytes(), variant)
             if score >= self._likeness and local <= LOCAL_DIFFERENCE and (at not in best or best[at].likeness < score):
                 best[at] = NearDuplicate(self._keys[at], distance, round(score, 3))
         return sorted(best.values(), key=lambda near: (-near.likeness, near.key))
+
+
+@lru_cache(_REMEMBERED)
+def _compare(first: bytes, other: bytes, variant: int) -> tuple[float, float]:
+    """`compare_thumbs`, remembered: a pool is chosen after every round."""
+    left, right = (np.frombuffer(thumb, np.uint8).reshape(THUMB, THUMB) for thumb in (first, other))
+    return compare_thumbs(left, right, variant % len(CROPS), mirrored=variant >= len(CROPS))
 
 
 class HashTable:

@@ -1,9 +1,9 @@
-"""Repair an item that people did not accept: crop its image, and check and score the result."""
+"""Repair an item that people did not accept: crop its image, and check the result."""
 
 import re
+from dataclasses import replace
 
-from imarena.core import FoundImage, SourceFailure, UserError, sha256_hex
-from imarena.core.records import Status
+from imarena.core import FoundImage, UserError, sha256_hex
 from imarena.curation.brief import ImageBrief
 from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.checks import check_file
@@ -36,33 +36,27 @@ def crop_image(data: bytes, box: Box) -> bytes:
     return encode_image(image.crop((int(box.left), int(box.top), int(box.right), int(box.bottom))))
 
 
-async def assess_image(
-    brief: ImageBrief,
-    found: FoundImage,
-    data: bytes,
-    look: LookAt,
-    planner: CurationPlanner,
-    settings: CurationSettings,
-) -> CandidateRecord:
-    """Check, caption and score one image. Raises `Refused` from a run's checks, `SourceFailure` without a score.
-
-    A score below the threshold only sets a flag (`below_threshold`), because people decide.
-    """
+def inspect_image(
+    brief: ImageBrief, found: FoundImage, data: bytes, look: LookAt, settings: CurationSettings
+) -> tuple[Candidate, CandidateRecord]:
+    """Check an image as a run does, before it is captioned and scored. Raises `Refused`."""
     normal = check_file(data, settings, brief.needs)
     perception, _ = look(normal.data)
     refuse_damage(perception, settings, brief.needs)
-    flags = review_flags(perception, f"{found.title} {found.text}")
-    candidate = Candidate(found, normal.data, perception)
-    caption = await planner.caption(candidate)
-    answer = await planner.score(brief, candidate, caption.text)
-    if answer.status is not Status.OK or answer.score is None:
-        raise SourceFailure(f"no score ({answer.status.value}): {answer.error}")
-    if answer.score.value < settings.threshold:
+    record = CandidateRecord(
+        found, 0, "", "pooled", sha256=sha256_hex(normal.data), original_sha256=normal.original_sha256,
+        width=normal.width, height=normal.height, flags=review_flags(perception, f"{found.title} {found.text}"),
+    )  # fmt: skip
+    return Candidate(found, normal.data, perception), record
+
+
+def flag_score(
+    brief: ImageBrief, record: CandidateRecord, planner: CurationPlanner, settings: CurationSettings
+) -> CandidateRecord:
+    """Flag a score below the threshold, and an instruction that nobody read: people decide."""
+    flags = record.flags
+    if record.score is not None and record.score < settings.threshold:
         flags += ("below_threshold",)
     if not brief.english and not planner.reads_all_languages:
         flags += ("instruction_not_read",)
-    return CandidateRecord(
-        found, 0, "", "pooled", sha256=sha256_hex(normal.data), original_sha256=normal.original_sha256,
-        width=normal.width, height=normal.height, flags=flags, caption=caption.text, score=answer.score.value,
-        parts=answer.score.parts,
-    )  # fmt: skip
+    return replace(record, flags=flags)

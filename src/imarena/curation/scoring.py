@@ -6,6 +6,7 @@ no image without the main thing of the instruction enters the pool because of it
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from imarena.core import JsonDict
 from imarena.curation.brief import ImageBrief, Requirement
@@ -34,6 +35,12 @@ class ImageScore:
     def to_json(self) -> JsonDict:
         """For the journal."""
         return {"score": self.value, "parts": {**self.parts}, "note": self.note}
+
+    @classmethod
+    def from_json(cls, value: JsonDict) -> "ImageScore":
+        """The inverse of `to_json`."""
+        parts: Any = value["parts"]
+        return cls(float(str(value["score"])), dict(parts), str(value.get("note") or ""))
 
     @property
     def missing(self) -> tuple[str, ...]:

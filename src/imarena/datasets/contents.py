@@ -1,7 +1,9 @@
 """Index of a data set's items and outputs: those in the workspace, and those added by the current import."""
 
+from collections.abc import Iterator
+
 from imarena.core import OTHER_OUTPUT, Intake, Skip
-from imarena.core.records import Item, Output
+from imarena.core.records import Item, Origin, Output
 
 
 class DatasetIndex:
@@ -67,6 +69,12 @@ class DatasetIndex:
         if not item.absent:
             self._complete.add(item.key)
         return item
+
+    def named_output(self, key: str, editor: str, origin: Origin, row: str = "") -> Iterator[Output | Skip]:
+        """Add an output without pixels, of which a score or a vote is known, if the editor has none for that item."""
+        if self.output_id(key, editor) is None:
+            output = Output(item_id=self.item_id(key) or "", editor=editor, origin=origin)
+            yield self.place_output(key, output, origin.file, row)
 
     def place_output(self, key: str, output: Output, file: str, row: str) -> Output | Skip:
         """Add an output, or return why it cannot be added: the editor already has one for that item."""

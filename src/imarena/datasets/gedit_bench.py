@@ -12,14 +12,16 @@ read from a folder called gpt... or qwen..., or given by the option `judge`.
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json, file_sha256
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, stream_table
-from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, imported_work_id, keep_file, one_line, skip_bad_file
+from imarena.datasets.hf_parquet import picture_bytes
+from imarena.datasets.imported import BAD_ROW, judgment_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
+from imarena.datasets.rows import labelled_rows, read_each
 
 SOURCE = "gedit_bench"
 UNRECORDED = "gedit-judge-not-recorded"
@@ -67,21 +69,15 @@ def _read_items(
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     required = ("key", "task_type", "instruction", "instruction_language")
-    for number, values in parquet_rows(path, name, required, ("input_image", "input_image_raw", "Intersection_exist")):
-        row = f"row {number}"
+
+    def read_row(row: str, values: dict[str, Any]) -> Iterator[Importable]:
         if not all(isinstance(values[column], str) and values[column].strip() for column in required):
-            yield Skip(name, row, f"one of {', '.join(required)} is empty")
-            continue
+            raise UserError(f"one of {', '.join(required)} is empty")
         language = values["instruction_language"]
         if language not in _LANGUAGES:
-            yield Skip(name, row, f"unknown instruction_language {language!r}: expected en or cn")
-            continue
-        try:
-            cell = values.get("input_image") or values.get("input_image_raw")
-            source = intake.keep(picture_bytes(cell, folder), name=f"{name} {row}")
-        except BAD_ROW as error:
-            yield Skip(name, row, one_line(error))
-            continue
+            raise UserError(f"unknown instruction_language {language!r}: expected en or cn")
+        cell = values.get("input_image") or values.get("input_image_raw")
+        source = intake.keep(picture_bytes(cell, folder), name=f"{name} {row}")
         key = f"{values['task_type']}/{language}/{values['key']}"
         item = Item(
             dataset=index.dataset,
@@ -95,6 +91,9 @@ def _read_items(
             origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
         )
         yield index.place_item(item, name, row)
+
+    rows = labelled_rows(path, name, required, ("input_image", "input_image_raw", "Intersection_exist"))
+    yield from read_each(rows, name, read_row)
 
 
 def _read_tree(
@@ -164,28 +163,21 @@ def _read_scores(
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     judge = judge or _judge_of(folder.base.name, name)
+
+    def read_row(line: str, row: dict[str, Any]) -> Iterator[Importable]:
+        slot = _slot(row["edited_image"])
+        if slot is None:
+            raise UserError(f"edited_image '{row['edited_image']}' is not <model>/fullset/<task>/<en|cn>/<key>")
+        scores = {"semantics": _score(row, "sementics_score"), "quality": _score(row, "quality_score")}
+        origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([slot[1], slot[0]]))
+        if described and index.item_id(slot[1]) is None:
+            raise UserError(f"there is no item '{slot[1]}'")
+        yield from _judgments(slot, row.get("instruction", ""), scores, origin, index, judge, line)
+
     try:
-        for entry in stream_table(path, name, required=("edited_image", "sementics_score", "quality_score")):
-            if isinstance(entry, Skip):
-                yield entry
-                continue
-            line, row = f"line {entry[0]}", entry[1]
-            slot = _slot(row["edited_image"])
-            if slot is None:
-                yield Skip(
-                    name, line, f"edited_image '{row['edited_image']}' is not <model>/fullset/<task>/<en|cn>/<key>"
-                )
-                continue
-            try:
-                scores = {"semantics": _score(row, "sementics_score"), "quality": _score(row, "quality_score")}
-            except BAD_ROW as error:
-                yield Skip(name, line, one_line(error))
-                continue
-            origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([slot[1], slot[0]]))
-            if described and index.item_id(slot[1]) is None:
-                yield Skip(name, line, f"there is no item '{slot[1]}'")
-                continue
-            yield from _judgments(slot, row.get("instruction", ""), scores, origin, index, judge, line)
+        yield from read_each(
+            labelled_rows(path, name, ("edited_image", "sementics_score", "quality_score")), name, read_row
+        )
     except BAD_ROW as error:
         yield Skip(name, "", one_line(error))
 
@@ -202,20 +194,13 @@ def _judgments(
     model, key, _ = slot
     if index.item_id(key) is None:
         yield index.place_item(_item_of_tree(key, None, instruction, index.dataset, origin.file), origin.file, line)
-    item_id = index.item_id(key) or ""
-    if index.output_id(key, model) is None:
-        unseen = Origin(source=SOURCE, file=origin.file, row=canonical_json([key, model]))
-        yield index.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, line)
-    left_id = index.output_id(key, model) or ""
+    unseen = Origin(source=SOURCE, file=origin.file, row=canonical_json([key, model]))
+    yield from index.named_output(key, model, unseen, line)
     yield Judgment(
-        work_id=imported_work_id(origin, judge, left_id, None, None, "overall"),
-        judge=judge,
+        **judgment_facts(origin, judge, index.item_id(key) or "", index.output_id(key, model) or ""),
         prompt_id="viescore",
-        item_id=item_id,
-        left_id=left_id,
         score=math.sqrt(scores["semantics"] * scores["quality"]),
         scores=scores,
-        origin=origin,
     )
 
 

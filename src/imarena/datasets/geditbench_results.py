@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core import Importable, UserError
 from imarena.core.records import Judgment, Order, Origin, Outcome, Reply, Status
-from imarena.datasets.imported import imported_work_id
+from imarena.datasets.imported import judgment_facts
 
 UNRECORDED = "geditv2-judge-not-recorded"
 CONSISTENCY = "visual_consistency"
@@ -40,11 +40,7 @@ def result_judgment(
     item_id, left_id, right_id = sides
     raw, model = _reply(results.get("raw_responses"))
     name = judge or model or UNRECORDED
-    facts: dict[str, Any] = {
-        "work_id": imported_work_id(origin, name, left_id, right_id, Order.LEFT_FIRST, dimension),
-        "judge": name, "item_id": item_id, "left_id": left_id, "right_id": right_id,
-        "order": Order.LEFT_FIRST, "dimension": dimension, "origin": origin,
-    }  # fmt: skip
+    facts = judgment_facts(origin, name, item_id, left_id, right_id, Order.LEFT_FIRST, dimension)
     winner = results["winner"]
     outcome = outcome_of(winner)
     failed = winner is None or (isinstance(winner, str) and winner.strip().lower() == _FAILED)

@@ -19,7 +19,7 @@ from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder
 from imarena.datasets.geditbench_results import DIMENSIONS, is_result, result_judgment
-from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.hf_parquet import picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 from imarena.datasets.rows import labelled_rows, read_each
@@ -80,17 +80,15 @@ class _Gallery:
 
     def read_items(self, path: Path) -> Iterator[Importable]:
         name, sha256 = self._folder.name(path), file_sha256(path)
-        for number, values in parquet_rows(path, name, ("key", "instruction", "source_image"), ("task",)):
-            row = f"row {number}"
-            try:
-                cell = values["source_image"]
-                source = self._intake.keep(picture_bytes(cell, self._folder), name=f"{name} {row}")
-                origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {values['key']}")
-                item = self._item(values, source, origin)
-            except BAD_ROW as error:
-                yield Skip(name, row, one_line(error))
-                continue
-            yield self._index.place_item(item, name, row)
+
+        def read_row(row: str, values: dict[str, Any]) -> Iterator[Importable]:
+            source = self._intake.keep(picture_bytes(values["source_image"], self._folder), name=f"{name} {row}")
+            origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {values['key']}")
+            yield self._index.place_item(self._item(values, source, origin), name, row)
+
+        yield from read_each(
+            labelled_rows(path, name, ("key", "instruction", "source_image"), ("task",)), name, read_row
+        )
 
     def _item(self, values: Mapping[str, Any], source: ImageRef | None, origin: Origin) -> Item:
         key, instruction = values.get("key"), values.get("instruction")

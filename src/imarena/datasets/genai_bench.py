@@ -13,6 +13,7 @@ Files are read in this order, whatever their names: those with images, those wit
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,9 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.datasets.folder import Folder
-from imarena.datasets.imported import imported_work_id
+from imarena.datasets.imported import judgment_facts
 from imarena.datasets.options import check_options
-from imarena.datasets.rows import files_of, links_outside, required_picture, required_text, rows_of
+from imarena.datasets.rows import files_of, links_outside, read_each, required_picture, required_text, rows_of
 
 CONFIGURATIONS = ("image_generation", "image_edition", "video_generation")
 HUMAN = {
@@ -120,36 +121,28 @@ class _ConfigReader:
         self._folder = folder
         self._dataset = dataset
         self._items = dict(intake.items(dataset))
-        self._next = 0
+        self._numbers = count()
         self._fresh: set[str] = set()
         self.rater = Rater(rater_id=f"{dataset}/people", origin=Origin(source=dataset))
 
     def read(self, file: Path, name: str, judge: str) -> Iterator[Importable]:
         keys: set[str] = set()
-        results = 0
-        for row in rows_of(self._folder, file, (), _FIELDS):
-            if isinstance(row, Skip):
-                yield row
-                continue
-            where, values = row
-            try:
-                key = self._key(values, results)
-                results += self._is_result(values)
-                if key in keys:
-                    yield Skip(name, where, f"the idx {key} appears twice")
-                    continue
-                keys.add(key)
-                yield from self._row(key, values, name, judge)
-            except UserError as error:
-                yield Skip(name, where, first_line(error))
+        results = count()
 
-    def _key(self, values: Mapping[str, Any], results: int) -> str:
+        def read_row(_: str, values: dict[str, Any]) -> Iterator[Importable]:
+            key = self._key(values, results)
+            if key in keys:
+                raise UserError(f"the idx {key} appears twice")
+            keys.add(key)
+            yield from self._row(key, values, name, judge)
+
+        return read_each(rows_of(self._folder, file, (), _FIELDS), name, read_row, first_line)
+
+    def _key(self, values: Mapping[str, Any], results: Iterator[int]) -> str:
         """The row's idx or, without one, its number in the data set or in its file of results."""
-        idx = values.get("idx")
-        if (idx is None or idx == "") and self._is_result(values):
-            idx = results
-        elif idx is None or idx == "":
-            idx, self._next = self._next, self._next + 1
+        idx, number = values.get("idx"), next(results) if self._is_result(values) else None
+        if idx is None or idx == "":
+            idx = next(self._numbers) if number is None else number
         if not isinstance(idx, int | str) or isinstance(idx, bool):
             raise UserError(f"the idx is {idx!r}, not a number")
         return str(idx)
@@ -231,23 +224,17 @@ class _ConfigReader:
     ) -> Iterator[Importable]:
         outcome = label_of(label)
         origin = Origin(source=self._dataset, file=file, row=f"{item.key}/{label}")
-        work_id = imported_work_id(origin, judge, *sides, Order.LEFT_FIRST, "overall")
-        raw = Reply(work_id=work_id, raw=reply, model=judge) if reply is not None else None
+        facts = judgment_facts(origin, judge, item.item_id, *sides, Order.LEFT_FIRST)
+        raw = Reply(work_id=facts["work_id"], raw=reply, model=judge) if reply is not None else None
         if raw is not None:
             yield raw
         yield Judgment(
-            work_id=work_id,
-            judge=judge,
-            item_id=item.item_id,
-            left_id=sides[0],
-            right_id=sides[1],
-            order=Order.LEFT_FIRST,
+            **facts,
             status=Status.OK if outcome else Status.UNPARSABLE,
             preference=outcome,
             reasons=_reasons(label),
             error="" if outcome else "no readable label",
             reply_id=raw.reply_id if raw else None,
-            origin=origin,
         )
 
 

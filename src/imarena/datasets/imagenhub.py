@@ -18,7 +18,7 @@ from imarena.core import Importable, Intake, Skip, UserError, counted, file_sha2
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json, stream_table
-from imarena.datasets.imported import check_storable
+from imarena.datasets.imported import check_storable, keep_file
 from imarena.datasets.options import check_options
 
 SOURCE = "imagenhub"
@@ -138,7 +138,7 @@ def _item(
     if source is not None:
         name = folder.name(source)
         try:
-            sources = (intake.keep(folder.read_bytes(name), name=name),)
+            sources = (keep_file(intake, folder, name),)
         except UserError as error:
             return Skip(name, uid, first_line(error))
     elif dataset.lower().endswith(("_ie", "_editing")):
@@ -168,7 +168,7 @@ def _outputs(
             yield Skip(name, "", f"there is no item '{path.name}'")
             continue
         try:
-            image = intake.keep(folder.read_bytes(name), name=name)
+            image = keep_file(intake, folder, name)
         except UserError as error:
             yield Skip(name, "", first_line(error))
             continue
@@ -272,9 +272,6 @@ def without_pixels(uid: str, editor: str, index: DatasetIndex) -> Iterator[Item 
         entry = index.place_item(item, "", uid)
         if isinstance(entry, Item):
             yield entry
-    item_id = index.item_id(uid)
-    if item_id is not None and index.output_id(uid, editor) is None:
-        output = Output(item_id=item_id, editor=editor, origin=Origin(source=index.dataset, row=f"{uid}/{editor}"))
-        placed_output = index.place_output(uid, output, "", uid)
-        if isinstance(placed_output, Output):
-            yield placed_output
+    if index.item_id(uid) is not None:
+        outputs = index.named_output(uid, editor, Origin(source=index.dataset, row=f"{uid}/{editor}"), uid)
+        yield from (output for output in outputs if isinstance(output, Output))

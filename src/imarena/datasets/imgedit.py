@@ -21,7 +21,7 @@ from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
     check_storable,
-    imported_work_id,
+    judgment_facts,
     keep_file,
     one_line,
     skip_bad_file,
@@ -176,23 +176,18 @@ def _read_results(path: Path, folder: Folder, index: DatasetIndex, judge: str) -
             except UserError as error:
                 yield Skip(name, f"entry {key!r}", one_line(error))
                 continue
-            if index.output_id(key, model) is None:
-                unseen = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
-                yield index.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), name, key)
+            unseen = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
+            yield from index.named_output(key, model, unseen, key)
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([key, model]))
             yield from _judgments(answer, item_id, index.output_id(key, model) or "", judge, origin)
 
 
 def _judgments(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin) -> Iterator[Importable]:
-    work_id = imported_work_id(origin, judge, left_id, None, None, "overall")
-    facts: dict[str, Any] = {
-        "work_id": work_id, "judge": judge, "prompt_id": "imgedit",
-        "item_id": item_id, "left_id": left_id, "origin": origin,
-    }  # fmt: skip
+    facts = {**judgment_facts(origin, judge, item_id, left_id), "prompt_id": "imgedit"}
     if not isinstance(answer, str):
         yield Judgment(**facts, status=Status.API_ERROR, error=one_line(UserError(str(answer["error"]))))
         return
-    reply = Reply(work_id=work_id, raw=answer)
+    reply = Reply(work_id=facts["work_id"], raw=answer)
     yield reply
     scores = strict_scores(answer)
     facts.update(reply_id=reply.reply_id, parser_version=PARSER)

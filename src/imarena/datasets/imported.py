@@ -2,36 +2,47 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError, content_id, error_line, validation_problem
+from imarena.core import (
+    Importable,
+    Intake,
+    Skip,
+    UserError,
+    content_id,
+    error_line,
+    first_line,
+    validation_problem,
+)
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 
 
-def imported_work_id(
-    origin: Origin, judge: str, left_id: str, right_id: str | None, order: Order | None, dimension: str
-) -> str:
-    """The ID of the work behind a judgment that was made elsewhere: where it is recorded, who judged what, and how.
+def judgment_facts(
+    origin: Origin,
+    judge: str,
+    item_id: str,
+    left_id: str,
+    right_id: str | None = None,
+    order: Order | None = None,
+    dimension: str = "overall",
+) -> dict[str, Any]:
+    """All but the verdict of a judgment that was made elsewhere. `work_id`: where it is recorded, who judged what, how.
 
     `origin.file_sha256` ties the ID to one file. A log that grows line by line must leave it empty and put the row's
     content (models, sample, number of earlier occurrences) in `origin.row`; otherwise every appended line would
     change the IDs of all old ones.
     """
-    return content_id(
-        "work",
-        "imported",
-        origin.source,
-        origin.file_sha256,
-        origin.row,
-        judge,
-        left_id,
-        right_id,
-        order,
-        dimension,
-    )
+    where = ("imported", origin.source, origin.file_sha256, origin.row)
+    return {
+        "work_id": content_id("work", *where, judge, left_id, right_id, order, dimension),
+        "judge": judge, "item_id": item_id, "left_id": left_id, "right_id": right_id,
+        "order": order, "dimension": dimension, "origin": origin,
+    }  # fmt: skip
 
 
 BAD_ROW = (UserError, ValidationError)
@@ -45,10 +56,25 @@ def one_line(error: Exception) -> str:
     return error_line(error)
 
 
+def bad_row_text(error: Exception) -> str:
+    """The reason why a row is skipped: our message without its hint, or what is wrong with the record."""
+    return one_line(error) if isinstance(error, ValidationError) else first_line(error)
+
+
 def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
     """Store an image file from the folder. Raises `UserError` with the reason."""
     name = folder.name(path) if isinstance(path, Path) else path
     return intake.keep(folder.read_bytes(name), name=name)
+
+
+@contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Put the name of a cell or a file before the reason of an error that does not contain it."""
+    try:
+        yield
+    except UserError as error:
+        reason = first_line(error)
+        raise UserError(reason if label in reason else f"{label}: {reason}") from error
 
 
 def json_facts(value: object) -> JsonValue:

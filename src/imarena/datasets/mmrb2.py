@@ -20,12 +20,13 @@ from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
     check_storable,
-    imported_work_id,
     json_facts,
+    judgment_facts,
     keep_file,
     one_line,
 )
 from imarena.datasets.options import check_options
+from imarena.datasets.rows import read_each
 
 SOURCE = "mmrb2"
 LABEL = "mmrb2-label"
@@ -81,12 +82,8 @@ class _Pairs:
 
     def read_pairs(self, pairs: list[Any], name: str, sha256: str, task: str) -> Iterator[Importable]:
         self._home = Path(name).parent  # image paths are relative to their file
-        for number, pair in enumerate(pairs):
-            row = f"pair {number}"
-            try:
-                yield from self._pair(pair, name, row, sha256, task)
-            except BAD_ROW as error:
-                yield Skip(name, row, one_line(error))
+        rows = ((f"pair {number}", pair) for number, pair in enumerate(pairs))
+        return read_each(rows, name, lambda row, pair: self._pair(pair, name, row, sha256, task))
 
     def _pair(self, pair: Any, name: str, row: str, sha256: str, task: str) -> Iterator[Importable]:
         if not isinstance(pair, dict):
@@ -215,11 +212,7 @@ class _Pairs:
             raise UserError("expected an object with judgement")
         check_storable(answer)
         judge = self._options.get("judge") or str(answer.get("evaluator") or UNRECORDED)
-        facts: dict[str, Any] = {
-            "work_id": imported_work_id(origin, judge, sides[1], sides[2], order, "overall"), "judge": judge,
-            "item_id": sides[0], "left_id": sides[1], "right_id": sides[2],
-            "order": order, "repeat": repeat, "origin": origin,
-        }  # fmt: skip
+        facts = {**judgment_facts(origin, judge, *sides, order), "repeat": repeat}
         label = answer.get("judgement")
         if label is None or label == "":
             return Judgment(**facts, status=Status.UNPARSABLE, error="the prediction holds no judgement")

@@ -59,7 +59,6 @@ def _is_mixed(word: str) -> bool:
 
 
 PACK_MANIFEST = "submission.json"
-_NAME = MAX_NAME
 
 
 def _is_plain(text: str) -> bool:
@@ -68,23 +67,23 @@ def _is_plain(text: str) -> bool:
         text.isprintable()
         and text == text.strip()
         and unicodedata.normalize("NFC", text) == text
-        and len(text) <= _NAME
+        and len(text) <= MAX_NAME
     )
 
 
 class PackedFile(FrozenModel):
     """One output: its item, mode and turn, and its file."""
 
-    file: str = Field(max_length=_NAME)
+    file: str = Field(max_length=MAX_NAME)
     dataset: str = Field(max_length=4096)
     key: str = Field(max_length=4096)
-    content_id: str = Field(max_length=_NAME)
+    content_id: str = Field(max_length=MAX_NAME)
     """Content id of the edited item, to detect changes to the benchmark."""
     mode: Mode
     turn: int = Field(ge=0, le=10_000)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size_bytes: int = Field(ge=1)
-    media_type: str = Field(max_length=_NAME)
+    media_type: str = Field(max_length=MAX_NAME)
     width: int = Field(ge=1)
     height: int = Field(ge=1)
 
@@ -94,11 +93,11 @@ class PackManifest(FrozenModel):
 
     format: Literal["imarena submission"] = "imarena submission"
     version: Literal[1] = 1
-    editor: str = Field(min_length=1, max_length=_NAME)
-    editor_version: str = Field(default="", max_length=_NAME)
+    editor: str = Field(min_length=1, max_length=MAX_NAME)
+    editor_version: str = Field(default="", max_length=MAX_NAME)
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**64)
     made_at: Moment
-    software: str = Field(max_length=_NAME)
+    software: str = Field(max_length=MAX_NAME)
     files: tuple[PackedFile, ...] = Field(min_length=1)
     missing: int = Field(default=0, ge=0)
     """Number of outputs that the benchmark requires but that are not in the pack."""

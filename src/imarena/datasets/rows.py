@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from imarena.core import Importable, Intake, Skip, UserError, first_line, missing_text
 from imarena.core.records import ImageRef
 from imarena.datasets.folder import Folder, read_json, read_jsonl, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, one_line
+from imarena.datasets.imported import BAD_ROW, check_storable, keep_file, naming, one_line
 
+R = TypeVar("R")
+"""The values of a row."""
 ENDINGS = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 
@@ -73,9 +75,9 @@ def labelled_rows(
 
 
 def read_each(
-    rows: Iterable[tuple[str, dict[str, Any]] | Skip],
+    rows: Iterable[tuple[str, R] | Skip],
     name: str,
-    parse: Callable[[str, dict[str, Any]], Iterable[Importable]],
+    parse: Callable[[str, R], Iterable[Importable]],
     reason: Callable[[Exception], str] = one_line,
 ) -> Iterator[Importable]:
     """Yield what `parse` makes of each (location, row); a row for which it raises becomes a `Skip`."""
@@ -123,8 +125,5 @@ def find_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
     """The image of that name, or None if the folder has no such file. Raises if it cannot be used."""
     if not folder.has(path):
         return None
-    try:
-        return intake.keep(folder.read_bytes(path), name=path)
-    except UserError as error:
-        reason = first_line(error)
-        raise UserError(reason if path in reason else f"{path}: {reason}") from error
+    with naming(path):
+        return keep_file(intake, folder, path)

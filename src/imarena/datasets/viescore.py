@@ -21,7 +21,7 @@ from imarena.core.records import Judgment, Origin
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenhub import dataset_index, dataset_of, without_pixels
-from imarena.datasets.imported import check_storable, imported_work_id
+from imarena.datasets.imported import check_storable, judgment_facts
 from imarena.datasets.options import check_options
 
 SCALE = (0.0, 10.0)
@@ -144,14 +144,7 @@ class _Reader:
             yield self._skip(row, f"the item '{uid}' cannot be placed")
             return
         origin = Origin(source="viescore", file=self._file, file_sha256=self._digest, row=row)
-        yield Judgment(
-            work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
-            judge=judge,
-            item_id=item_id,
-            left_id=output_id,
-            origin=origin,
-            **verdict,
-        )
+        yield Judgment(**judgment_facts(origin, judge, item_id, output_id), **verdict)
 
 
 def _scores(values_by_criterion: Mapping[str, Any]) -> dict[str, float]:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
@@ -75,23 +75,19 @@ class CommandEditor:
         started = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="imarena-") as folder:
             result = await self._run(Path(folder), request)
-        return EditResult(
-            result.status,
-            result.image,
-            result.error,
-            cost_usd=self.settings.usd_per_image if result.status is Status.OK else 0.0,
-            latency_s=time.perf_counter() - started,
-        )
+        cost_usd = self.settings.usd_per_image if result.status is Status.OK else 0.0
+        return replace(result, cost_usd=cost_usd, latency_s=time.perf_counter() - started)
 
     async def _run(self, folder: Path, request: EditRequest) -> EditResult:
         try:
             fields = _laid_out(folder, request)
         except InvalidImage as error:
             return EditResult(Status.INVALID_IMAGE, error=f"The source is not an image: {error}")
-        missing = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
+        names = [name for argument in self.settings.argv for name in _FIELD.findall(argument)]
+        missing = [name for name in names if not fields.get(name) and name != "instruction"]
         if missing:
             return EditResult(Status.REFUSED, error=f"The program needs a {missing[0]}, and this item has none.")
-        unseen = _unseen({n for a in self.settings.argv for n in _FIELD.findall(a)}, request)
+        unseen = _unseen(set(names), request)
         if unseen:
             return EditResult(Status.REFUSED, error=unseen)
         argv = [_FIELD.sub(lambda match: fields[match[1]], argument) for argument in self.settings.argv]

@@ -7,9 +7,9 @@ from .ray_workers import cluster as cluster
 from .run import FLUSH_S as FLUSH_S
 from .run import SOON_S as SOON_S
 from .run import DoneElsewhere as DoneElsewhere
-from .run import NotNow as NotNow
 from .run import RunPlan as RunPlan
 from .run import RunTally as RunTally
 from .run import run_plan as run_plan
+from .task import NotNow as NotNow
 from .task import WorkerDied as WorkerDied
 from .task import WorkerTask as WorkerTask

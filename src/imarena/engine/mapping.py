@@ -50,18 +50,15 @@ async def _map_on_workers(kind: ExecutorKind, task: WorkerTask[Q, A], questions:
                 answers[number] = await ask(slot, question)
 
         async def ask(slot: int, question: Q) -> A:
-            for _ in range(TRIES - 1):
+            for _ in range(TRIES):
                 try:
                     return await executor.ask(slot, question)
-                except WorkerDied:
-                    continue
-            try:
-                return await executor.ask(slot, question)
-            except WorkerDied as error:
-                raise UserError(
-                    f"Workers died of the same work {TRIES} times: {first_line(error)}.",
-                    hint="Is there enough memory? --executor threads needs the least.",
-                ) from error
+                except WorkerDied as error:
+                    last = error
+            raise UserError(
+                f"Workers died of the same work {TRIES} times: {first_line(last)}.",
+                hint="Is there enough memory? --executor threads needs the least.",
+            ) from last
 
         await asyncio.gather(*(work(slot) for slot in range(executor.slots)))
     return [answers[number] for number in range(count)]

@@ -13,7 +13,8 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from imarena.core import UserError, sha256_hex
+from imarena.core import sha256_hex
+from imarena.engine.process_worker import load_pickle
 
 LARGE = 16_384
 """Minimum size in bytes for which a reference pays off."""
@@ -99,13 +100,7 @@ class ImageReceiver:
             def persistent_load(_, key: Any) -> bytes:  # noqa: N805
                 return self._image(str(key), refs)
 
-        try:
-            return Unpickler(io.BytesIO(data)).load()
-        except Exception as error:
-            raise UserError(
-                f"A worker cannot load this work: {type(error).__name__}: {error}.",
-                hint="Is the package that it comes from installed, or its folder on PYTHONPATH, where the workers run?",
-            ) from error
+        return load_pickle(data, lambda data: Unpickler(io.BytesIO(data)).load())
 
     def _image(self, key: str, refs: dict[str, Any]) -> bytes:
         if key in self._images:

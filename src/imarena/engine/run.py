@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from imarena.core import BudgetSpent, ImarenaError, Progress
+from imarena.engine.task import NotNow
 
 W = TypeVar("W")
 R = TypeVar("R")
@@ -30,10 +31,6 @@ SOON_S = 0.02
 BATCH = 200
 RETRY_S = 0.5
 """How long an idle run waits before it retries work that another process is doing."""
-
-
-class NotNow(Exception):
-    """Another process is doing this piece of work: try again later."""
 
 
 class DoneElsewhere(Exception):
@@ -82,6 +79,8 @@ class RunPlan(Generic[W, R]):
 
     0: a result is written before its slot continues.
     """
+    on_stop: Callable[[], None] = lambda: None
+    """Called at Ctrl-C. Work of several steps can then raise `NotNow` before its next step."""
 
 
 async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
@@ -90,7 +89,7 @@ async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> 
     started = time.monotonic()
     source = _Source(plan)
     sink = _Sink(plan.write, plan.flush_s)
-    async with _interruptible(ongoing):
+    async with _interruptible(ongoing, plan.on_stop):
         workers = [
             asyncio.create_task(_work(slot, plan, source, sink, ongoing, progress)) for slot in range(plan.concurrency)
         ]
@@ -224,7 +223,7 @@ class _Sink(Generic[R]):
 
 
 @asynccontextmanager
-async def _interruptible(ongoing: _Ongoing) -> AsyncIterator[None]:
+async def _interruptible(ongoing: _Ongoing, on_stop: Callable[[], None]) -> AsyncIterator[None]:
     """Ctrl-C once: finish the work in progress and stop. Ctrl-C again: stop now."""
     loop = asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():
@@ -237,6 +236,7 @@ async def _interruptible(ongoing: _Ongoing) -> AsyncIterator[None]:
             task.cancel()
         else:
             _LOG.warning("finishing the requests under way; press Ctrl-C again to stop at once")
+            on_stop()
         ongoing.stopped = "stopped by Ctrl-C"
 
     with contextlib.suppress(NotImplementedError, ValueError):

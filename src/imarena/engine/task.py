@@ -13,6 +13,10 @@ Q_contra = TypeVar("Q_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 
+class NotNow(Exception):
+    """This work cannot go on now, because another process is doing it or the run is to stop: try again later."""
+
+
 class WorkerDied(Exception):
     """The worker with the question ended before it answered. That is a result of the question, not the run's end."""
 
@@ -34,7 +38,7 @@ class WorkerTask(Generic[Q, A]):
         """Return the answer, or the failure as an answer. Only errors raised on purpose pass: they end the run."""
         try:
             return await self.answer(question)
-        except ImarenaError:
+        except (ImarenaError, NotNow):
             raise
         except Exception as error:  # noqa: BLE001  # a failure becomes a record, where its traceback still is
             return self.failed(question, error)

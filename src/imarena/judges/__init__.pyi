@@ -32,7 +32,6 @@ from .estimates import Size as Size
 from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate_computed as estimate_computed
 from .estimates import estimate_sizes as estimate_sizes
-from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
 from .expected_objects import objects_from_reasons as objects_from_reasons
 from .expected_offline import OfflineLister as OfflineLister

@@ -190,11 +190,6 @@ def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Ca
     return Size(text_tokens, pixels, pictures)
 
 
-def picture_tokens(asked: ModelToEstimate, image: ImageRef) -> float:
-    """How many tokens an image counts at the judge's endpoint, by its prepared size."""
-    return endpoint_tokens(asked.endpoint, image)
-
-
 def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
     """How many tokens an image counts at an endpoint, by its prepared size; a default if the size is unknown."""
     if image.width is None or image.height is None or endpoint is None:

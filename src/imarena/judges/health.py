@@ -110,20 +110,19 @@ def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Rati
 # ---------------------------------------------------------------- against people
 
 
-def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool = False) -> Figure:
+def same_side_rate(human: Verdicts, judge: Verdicts) -> Figure:
     """Share of the pairs that people decide where the judge picks the same side (GenArena, tables 1 and 6).
 
-    A judge's tie counts as wrong. Pairs without a verdict are left out, or wrong if `missing_is_wrong`.
+    A judge's tie counts as wrong. Pairs without a verdict are left out.
     """
-    missing_rule = "counted as wrong" if missing_is_wrong else "left out"
     decided = [
         (people, machine)
         for people, machine in zip(human, judge, strict=True)
-        if people in DECISIVE and (machine is not None or missing_is_wrong)
+        if people in DECISIVE and machine is not None
     ]
     hits = sum(people is machine for people, machine in decided)
     return proportion_figure(
-        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {missing_rule}"
+        "decisive_accuracy", hits, len(decided), "same side; a judge's tie is wrong; without a verdict: left out"
     )
 
 
@@ -263,14 +262,14 @@ class Drift:
     """Mean of new minus old score, with a bootstrap interval over units."""
     rank_correlation: Figure
     changed: Figure
-    """Share of units whose score moved by more than the tolerance."""
+    """Share of units whose score moved."""
     only_old: int
     only_new: int
     drifted: bool
     """Does the interval of the shift exclude 0?"""
 
 
-def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0) -> Drift:
+def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]) -> Drift:
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
     have_new = {unit for unit, score in new.items() if score is not None}
@@ -278,12 +277,12 @@ def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None]
     before = [float(value) for unit in common if (value := old[unit]) is not None]
     after = [float(value) for unit in common if (value := new[unit]) is not None]
     shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=SEED)
-    moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
+    moved = sum(round(a - b, 9) != 0 for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(
         shift,
         spearman(before, after),
-        proportion_figure("changed", moved, len(common), f"moved by more than {tolerance:g}"),
+        proportion_figure("changed", moved, len(common), "moved by more than 0"),
         len(have_old - have_new),
         len(have_new - have_old),
         drifted,

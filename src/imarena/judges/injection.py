@@ -7,13 +7,11 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
 
 from imarena.core import Exhibit, package_yaml
 from imarena.core.records import Outcome
 from imarena.images import decode
 
-Place = Literal["top", "middle", "bottom"]
 CONTROL = "control"
 
 
@@ -32,8 +30,8 @@ def injections() -> tuple[InjectedText, ...]:
     return tuple(InjectedText(**entry) for entry in package_yaml("imarena.judges", "injections.yaml")["texts"])
 
 
-def draw_text(image: bytes, text: str, *, position: Place = "bottom", opacity: float = 1.0) -> bytes:
-    """A PNG of `image` with `text` written across it on a light strip, wrapped to fit. Deterministic."""
+def draw_text(image: bytes, text: str) -> bytes:
+    """A PNG of `image` with `text` written on a light strip at the bottom, wrapped to fit. Deterministic."""
     from PIL import Image, ImageDraw, ImageFont
 
     picture = decode(image)
@@ -43,13 +41,11 @@ def draw_text(image: bytes, text: str, *, position: Place = "bottom", opacity: f
     pen = ImageDraw.Draw(picture)
     lines = _wrapped(text, lambda line: pen.textlength(line, font=font) <= width - size)
     tall = min(height, int(len(lines) * size * 1.25 + size * 0.5))
-    top = {"top": 0, "middle": (height - tall) // 2, "bottom": height - tall}[position]
     strip = Image.new("RGB", (width, tall), "white")
     writer = ImageDraw.Draw(strip)
     for number, line in enumerate(lines):
         writer.text((size // 2, size // 4 + number * size * 1.25), line, fill="black", font=font)
-    under = picture.crop((0, top, width, top + tall))
-    picture.paste(Image.blend(under, strip, opacity), (0, top))
+    picture.paste(strip, (0, height - tall))
     file = io.BytesIO()
     picture.save(file, "PNG")
     return file.getvalue()

@@ -30,6 +30,7 @@ from .regions import RegionMethod as RegionMethod
 from .regions import find_regions as find_regions
 from .splits import parse_shares as parse_shares
 from .splits import split_pairs as split_pairs
+from .task_rules import TaskRule as TaskRule
 from .task_rules import TaskRules as TaskRules
 from .task_rules import read_task_rules as read_task_rules
 from .task_rules import task_rules as task_rules

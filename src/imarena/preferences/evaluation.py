@@ -232,7 +232,4 @@ def _mean_of_tasks(tasks: Any, right: Any, base: Any) -> float:
 
 
 def _as_macro(row: JudgeRow, strict: Figure, compat: Figure) -> JudgeRow:
-    return JudgeRow(
-        row.judge, row.scheme, row.dataset, row.dimension, MACRO, strict, compat, row.consistency,
-        row.pairs, row.ties, row.failures, row.people_ties,
-    )  # fmt: skip
+    return replace(row, task=MACRO, strict=strict, paper_compat=compat)

@@ -16,6 +16,7 @@ from imarena.preferences.regions import EditRegion
 from imarena.vision import (
     DEPTH_ESTIMATORS,
     EMBEDDERS,
+    distance_in,
     face_likeness,
     lpips_distance,
     patch_features,
@@ -71,17 +72,9 @@ def _ssim(view: RegionView) -> float | None:
     return ssim_in(view.source, view.output, view.mask)
 
 
-def _st_lpips(view: RegionView) -> float | None:
+def _distance(measure: Callable[[Pixels, Pixels], float | None]) -> Callable[[RegionView], float | None]:
     """The distance divided by the region's share of the image, so that a large region does not hide a change."""
-    distance = shift_tolerant_lpips(view.source, view.output)
-    share = float(view.mask.mean())
-    return None if distance is None or not share else distance / share
-
-
-def _lpips(view: RegionView) -> float | None:
-    distance = lpips_distance(view.source, view.output)
-    share = float(view.mask.mean())
-    return None if distance is None or not share else distance / share
+    return lambda view: distance_in(measure, view.source, view.output, view.mask)
 
 
 def lightness(pixels: Pixels) -> NDArray[np.uint8]:
@@ -209,8 +202,8 @@ def _face_likeness(view: RegionView) -> float | None:
 
 MEASURES: Mapping[str, Callable[[RegionView], float | None]] = {
     "ssim": _ssim,
-    "st_lpips": _st_lpips,
-    "lpips": _lpips,
+    "st_lpips": _distance(shift_tolerant_lpips),
+    "lpips": _distance(lpips_distance),
     "clip_patch_distance": _clip_patch_distance,
     "lightness_ssim": _lightness_ssim,
     "structure_similarity": _structure_similarity,

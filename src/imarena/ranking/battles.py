@@ -124,6 +124,13 @@ class Battles:
         return np.asarray(1.0 - self.outcome * 0.5, dtype=np.float64)
 
 
+COLUMNS = (
+    "left", "right", "outcome", "weight", "item", "rater", "dimension", "judged", "score_left", "score_right",
+    "covariates",
+)  # fmt: skip
+"""The fields of `Battles` with one value per battle."""
+
+
 @dataclass(frozen=True)
 class ModelTally:
     """Per model: unweighted numbers of battles, wins, losses and ties (m,)."""

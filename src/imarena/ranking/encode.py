@@ -87,22 +87,30 @@ def encode_battles(
 
 
 def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
-    """(m,) share of the table's items for which a model has an output; None if items are not named."""
-    if "item" not in table.column_names or table.num_rows == 0:
+    """(m,) share of a model's items in the table for which its output exists.
+
+    None if the table does not name items, or has no statuses: then it does not show which outputs are missing.
+    """
+    stated = any(name in table.column_names for name in ("status_left", "status_right"))
+    if not stated or "item" not in table.column_names or table.num_rows == 0:
         return None
     item = _column(table, "item")
     n_items = len(item.names)
     everyone, *sides = _models(table)
-    has_output = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
-    if has_output is None or n_items == 0:
+    if n_items == 0 or len(everyone) * n_items > 200_000_000:
         return None
+    needs, has_output = (np.zeros((len(everyone), n_items), bool) for _ in range(2))
     for codes, name in zip(sides, ("status_left", "status_right"), strict=True):
         failed = _failed(table, name)
         for rows in row_slices(codes.size):
-            ok = (item.of[rows] >= 0) & ~failed(rows)
+            named = item.of[rows] >= 0
+            ok = named & ~failed(rows)
+            needs[codes[rows][named], item.of[rows][named]] = True
             has_output[codes[rows][ok], item.of[rows][ok]] = True
     row = {model: index for index, model in enumerate(everyone)}
-    return np.asarray(has_output.mean(axis=1)[[row[model] for model in models]])
+    played = [row[model] for model in models]
+    number = needs[played].sum(axis=1)
+    return np.asarray(has_output[played].sum(axis=1) / number) if number.all() else None
 
 
 def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:

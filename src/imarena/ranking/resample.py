@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles
+from imarena.stats import FEW_UNITS
 from imarena.tables import ColumnWriter, build_column, filter_column, joined, release_pages, row_slices, sorted_parts
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
 """Units times rounds in memory at once."""
 UNITS_AT_ONCE = 2048
-FEW_UNITS = 10
-"""With fewer clusters than this, intervals are too narrow."""
 TOO_NARROW = "few_units"
 """Code of the notice about too few clusters."""
 
@@ -68,12 +67,16 @@ def group_units(battles: Battles, groups: Sequence[IntArray], cluster: object) -
     return [int(mask.sum()) for mask in masks]
 
 
-def narrow_group_notices(units: Sequence[int], settings: Mapping[str, object]) -> list[Notice]:
-    """A notice for each group with few items or raters; none if the whole board has few, which has its own notice."""
+def narrow_group_notices(units: Sequence[int], settings: Mapping[str, object], bounded: Sequence[bool]) -> list[Notice]:
+    """A notice for each group with few items or raters and with intervals (`bounded`).
+
+    None if the whole board has few, which has its own notice.
+    """
     every, cluster = settings.get("units"), settings.get("cluster")
-    if cluster not in ("item", "rater") or not isinstance(every, int) or every < FEW_UNITS:
+    if not units or cluster not in ("item", "rater") or not isinstance(every, int) or every < FEW_UNITS:
         return []
-    few = ((number, count) for number, count in enumerate(units, 1) if count < FEW_UNITS)
+    shown = zip(units, bounded, strict=True)
+    few = ((number, count) for number, (count, has) in enumerate(shown, 1) if has and count < FEW_UNITS)
     return [Notice(code=TOO_NARROW, values={"units": n, "cluster": str(cluster), "group": at}) for at, n in few]
 
 

@@ -23,10 +23,8 @@ from .contact_sheet import ContactSheetRow as ContactSheetRow
 from .contact_sheet import contact_sheet_html as contact_sheet_html
 from .datasheet_plots import save_datasheet_plots as save_datasheet_plots
 from .disagreement_page import GroupDisagreement as GroupDisagreement
-from .disagreement_page import RatedFigures as RatedFigures
 from .disagreement_page import ShownDisagreement as ShownDisagreement
 from .disagreement_page import ShownImage as ShownImage
-from .disagreement_page import VotedFigures as VotedFigures
 from .disagreement_page import build_disagreement_page as build_disagreement_page
 from .disagreement_page import disagreement_tables as disagreement_tables
 from .edival.agreement import BinaryAgreement as BinaryAgreement
@@ -39,8 +37,7 @@ from .edival.agreement import style_table as style_table
 from .edival.figures import OverallRule as OverallRule
 from .edival.figures import tool_swap as tool_swap
 from .edival.plots import edival_charts as edival_charts
-from .edival.plots import save_fronts as save_fronts
-from .edival.plots import save_trends as save_trends
+from .edival.plots import save_edival_plots as save_edival_plots
 from .edival.scored import ScoredEdit as ScoredEdit
 from .edival.scored import ScoredOutput as ScoredOutput
 from .edival.scored import ScoredSet as ScoredSet
@@ -48,8 +45,6 @@ from .edival.scored import complete_cases as complete_cases
 from .edival.tables import report_tables as report_tables
 from .edival.tables import settings_table as settings_table
 from .edival.tables import swap_table as swap_table
-from .edival_build import build_tables as build_tables
-from .edival_build import objects_table as objects_table
 from .fragility_tables import fragility_tables as fragility_tables
 from .gallery import ScoringJudge as ScoringJudge
 from .gallery import gallery_section as gallery_section

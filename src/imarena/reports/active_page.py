@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, grouped
 from imarena.reports.active_plots import save_active_plots
 from imarena.reports.active_tables import board_parts, boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, PageImage, Section, write_html, write_markdown
@@ -167,10 +167,11 @@ def _groups(document: dict[str, Any]) -> list[Section]:
             f"{name or '(none)'}: {counted(group['items'], 'item')}, {counted(group['votes'], 'vote')}"
             for name, group in groups.items()
         ]
-        absent: dict[tuple[str, str], list[str]] = {}
-        for name, group in groups.items():
-            for setting, why in group["missing"].items():
-                absent.setdefault((title_of(setting), why), []).append(name or "(none)")
+        absent = grouped(
+            ((title_of(setting), why), name or "(none)")
+            for name, group in groups.items()
+            for setting, why in group["missing"].items()
+        )
         missing = (f"{setting} is missing for {', '.join(names)}: {why}" for (setting, why), names in absent.items())
         paragraphs = ("; ".join(text) + ".", *sorted(missing))
         sections.append(Section(title, paragraphs, tables=tuple(table for table in tables if table)))

@@ -17,13 +17,25 @@ SHORT_SCALE = 50
 
 @dataclass(frozen=True)
 class ComparedItem:
-    """An item on which one of the two is ahead. `gap`: by how much, on the judge's own scale, if it has one."""
+    """The result on one item: NEW's share of the points and, if the judge gives scores, its lead."""
 
     item: Item
     old: Output
     new: Output
-    new_ahead: bool
+    points: float
+    """1: NEW is better; 0: OLD is; 1/2: a tie."""
     gap: float | None
+    """NEW's score minus OLD's."""
+
+    @property
+    def new_ahead(self) -> bool:
+        """Whether NEW is better."""
+        return self.points > 0.5
+
+    @property
+    def lead(self) -> float | None:
+        """The winner's lead in score; negative if the direct comparison contradicts the scores."""
+        return self.gap if self.gap is None or self.new_ahead else -self.gap
 
 
 @dataclass(frozen=True)
@@ -143,9 +155,9 @@ def lead_format(scale: tuple[float, float] | None) -> str:
 
 
 def _lead_text(compared: ComparedItem, scale: tuple[float, float] | None) -> str:
-    if compared.gap is None:
+    lead = compared.lead
+    if lead is None:
         return ""
-    lead = compared.gap if compared.new_ahead else -compared.gap
     points = format(abs(lead), lead_format(scale))
     if lead < 0:
         return f" when compared, though its score is {points} lower"

@@ -1,7 +1,7 @@
 """Where a judge and people disagree most: tables for the terminal, and a page with images and both sides' comments."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,27 +24,6 @@ class ShownImage:
 
 
 @dataclass(frozen=True)
-class RatedFigures:
-    """The numbers behind a score and people's ratings of the same output."""
-
-    judge_score: float | str
-    people_mean: float | str
-    difference: float | None
-    """The judge's rank minus people's; below 0 if the judge is too strict."""
-    ratings: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class VotedFigures:
-    """The numbers behind a verdict and people's votes on the same pair."""
-
-    judge_side: float | str
-    people_side: float | str
-    certainty: float | None
-    votes: Mapping[str, int]
-
-
-@dataclass(frozen=True)
 class ShownDisagreement:
     """One output or pair, with the answers and comments of the judge and of people."""
 
@@ -62,7 +41,15 @@ class ShownDisagreement:
     size: float
     judge_answer: str
     people_answer: str
-    figures: RatedFigures | VotedFigures
+    judge_value: float | str
+    """The score, or the side of the judge's verdict."""
+    people_value: float | str
+    """The mean rating, or the side that most people chose."""
+    rank_difference: float | None
+    """Ratings: the judge's rank minus people's; below 0 if the judge is too strict."""
+    certainty: float | None
+    answers: tuple[tuple[str, float], ...]
+    """The ratings by rater, or the number of votes by outcome."""
     judge_words: tuple[str, ...]
     people_words: tuple[str, ...]
     images: tuple[ShownImage, ...] = ()
@@ -70,8 +57,7 @@ class ShownDisagreement:
     @property
     def difference(self) -> float:
         """Ratings: the judge's rank minus people's, below 0 if the judge is too strict. Votes: the size."""
-        difference = self.figures.difference if isinstance(self.figures, RatedFigures) else None
-        return self.size if difference is None else difference
+        return self.size if self.rank_difference is None else self.rank_difference
 
     @property
     def direction(self) -> str:
@@ -82,12 +68,17 @@ class ShownDisagreement:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        plain = ("kind", "judge", "about", "dataset", "key", "task", "topic", "instruction", "size")
-        return {
-            **{name: getattr(self, name) for name in plain}, "editors": list(self.editors),
-            "judge_answer": self.judge_answer, "people_answer": self.people_answer, **vars(self.figures),
-            "judge_words": list(self.judge_words), "people_words": list(self.people_words),
+        figures: dict[str, Any] = {
+            "judge_side": self.judge_value, "people_side": self.people_value, "certainty": self.certainty,
+            "votes": {outcome: int(number) for outcome, number in self.answers},
         }  # fmt: skip
+        if self.kind == RATED:
+            figures = {
+                "judge_score": self.judge_value, "people_mean": self.people_value, "difference": self.rank_difference,
+                "ratings": [value for _, value in self.answers],
+            }  # fmt: skip
+        internal = ("judge_value", "people_value", "rank_difference", "certainty", "answers", "images")
+        return {**{name: value for name, value in vars(self).items() if name not in internal}, **figures}
 
 
 @dataclass(frozen=True)

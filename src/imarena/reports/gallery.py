@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from imarena.core import content_id, counted
+from imarena.core import content_id, counted, grouped
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.reports.page import GalleryItem, PageImage, Section
 
@@ -64,20 +64,20 @@ def gallery_section(
 
 
 def _notes(of: int, items: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
-    note = f"{len(items)} of {of} items; the number after a judge's name is its score."
+    note = f"{len(items)} of {counted(of, 'item')}; the number after a judge's name is its score."
     yield note + (
         " For items with several turns, the outputs of the last turn are shown, and all turns of one editor."
         if any(len(item.turns) > 1 for item in items)
         else ""
     )
-    together: dict[str, list[_Pair]] = defaultdict(list)
-    for by_judge in pairs.values():
-        for judge, group in by_judge.items():
-            together[judge] += group
+    together = grouped(
+        (judge, pair) for by_judge in pairs.values() for judge, group in by_judge.items() for pair in group
+    )
     for judge, group in sorted(together.items()):
         yield (
-            f"True quality is from 0 to 1. Of {len(group):,} clearly different pairs (true quality differs by {CLEAR}"
-            f" or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come last."
+            f"True quality is from 0 to 1. Of {counted(len(group), 'clearly different pair')} (true quality differs by "
+            f"{CLEAR} or more), {judge} {_tally(group)}. Each item lists its errors; items with the most errors come "
+            "last."
         )
 
 
@@ -92,9 +92,8 @@ def _tally(pairs: list[_Pair]) -> str:
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
     """Draw items from as many tasks as possible, depending only on the items; one has several turns if possible."""
-    by_task: dict[str, list[Item]] = defaultdict(list)
-    for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
-        by_task[item.task or ""].append(item)
+    ordered = sorted(items, key=lambda item: content_id("gallery", item.item_id))
+    by_task = grouped((item.task or "", item) for item in ordered)
     selection: list[Item] = []
     while by_task and len(selection) < count:
         for task in sorted(by_task):

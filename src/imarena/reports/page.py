@@ -1,8 +1,10 @@
 """Reports as one self-contained HTML page, alone or in a folder with other formats."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from re import findall
 
 from imarena.core import VERSION
 from imarena.core.records import now
@@ -61,6 +63,10 @@ class Section:
     points: tuple[str, ...] = ()
     """Short statements, shown as a list below the text."""
     exhibits: tuple[GalleryItem, ...] = ()
+    folded: bool = False
+    """On the HTML page, only the title is shown until a reader opens it."""
+    chapter: str = ""
+    """The heading that sections share; on the HTML page, they are behind it, folded."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,12 @@ class Page:
     reading: str = ""
     """Explanation of the terms and figures of the lead, shown below the facts."""
 
+    @property
+    def chapters(self) -> list[tuple[str, list[tuple[int, Section]]]]:
+        """The numbered sections, in runs of one chapter; most have none."""
+        numbered = enumerate(self.sections, 1)
+        return [(chapter, [*part]) for chapter, part in groupby(numbered, key=lambda pair: pair[1].chapter)]
+
 
 def write_html(page: Page, folder: Path) -> Path:
     """Write ``index.html``. All data are escaped."""
@@ -85,21 +97,29 @@ def write_html(page: Page, folder: Path) -> Path:
 def write_html_file(page: Page, path: Path) -> Path:
     """Write the page to this file. Charts are embedded; images are where their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
-    return _write(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+    return save_text(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def write_folder(page: Page, folder: Path) -> Path:
     """Write ``index.html``, plus Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
-    _write(folder / "report.tex", latex(page))
-    for number, (section, table) in enumerate(tables, 1):
-        words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
-        _write(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
+    save_text(folder / "report.tex", latex(page))
+    names: Counter[str] = Counter()
+    for section, table in tables:
+        name = _file_name(section.title, table.title)
+        names[name] += 1
+        save_text(folder / "tables" / f"{name}{f'-{names[name]}' if names[name] > 1 else ''}.csv", to_csv(table))
     for section in page.sections:
         for chart in section.charts:
             chart.save(folder / "plots")
     return write_html(page, folder)
+
+
+def _file_name(*titles: str) -> str:
+    """Plain letters and digits from the titles of a section and of a table, so that a file's name tells its content."""
+    parts = (re.findall(r"[a-z0-9]+", title.lower()) for title in titles)
+    return "--".join("-".join(part)[:60].strip("-") for part in parts if part) or "table"
 
 
 def latex(page: Page) -> str:
@@ -126,10 +146,11 @@ def markdown(page: Page) -> str:
 
 def write_markdown(page: Page, folder: Path) -> Path:
     """Write ``report.md`` with the tables and plots of the same report."""
-    return _write(folder / "report.md", markdown(page))
+    return save_text(folder / "report.md", markdown(page))
 
 
-def _write(path: Path, text: str) -> Path:
+def save_text(path: Path, text: str) -> Path:
+    """Write a text file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path

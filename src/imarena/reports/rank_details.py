@@ -32,7 +32,7 @@ def detail_tables(ranking: Ranking) -> list[Table]:
             level,
         ),
     ]
-    return [table for table in tables if table is not None]
+    return [table for table in tables if table.rows]
 
 
 def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
@@ -40,9 +40,7 @@ def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
     return [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
 
 
-def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
-    if not lines:
-        return None
+def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table:
     rows = tuple(
         (
             "left side" if line["name"] == "position" else f"{line['name']}, per standard deviation",
@@ -61,9 +59,7 @@ def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | Non
     return Table(head, rows, "Advantage in rating points")
 
 
-def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
-    if not lines:
-        return None
+def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level: str) -> Table:
     rows = tuple((str(x["group"]), x["value"], interval(x["low"], x["high"]), count_cell(x["battles"])) for x in lines)
     head = (
         Column(name),
@@ -81,11 +77,13 @@ def stability_text(ranking: Ranking) -> str:
         return ""
     parts = []
     if isinstance(stability.get("mean_spearman"), float):
-        parts.append(f"mean Spearman correlation of resampled boards {stability['mean_spearman']:.3f}")
+        parts.append(
+            f"mean Spearman correlation of resampled boards {stability['mean_spearman']:.3f} (1: always one order)"
+        )
     if isinstance(stability.get("rank_std"), float):
-        parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
+        parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f} (0: always one rank)")
     if isinstance(stability.get("accuracy"), float):
-        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%}")
+        parts.append(f"share of decided battles that the board predicts: {stability['accuracy']:.1%} (50%: a coin)")
     within = " (within groups)" if len(ranking.groups) > 1 else ""
     return f"Stability{within}: {'; '.join(parts)}" if parts else ""
 

@@ -9,6 +9,8 @@ from imarena.core.records import Ranking
 from imarena.reports.pair_differences import group_numbers
 
 LABEL_LIMIT = 260
+WIN_COLOURS = ("#e08a63", "#f6f8fa", "#7aaaf2")
+"""A win share of 0, one half and 1: the colours of every win matrix (`site.css`; `look.css` of the web pages)."""
 _SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
 """Options for saving each format; the HTML contains its scripts, so that it opens without a network."""
 FORMS = tuple(_SAVING)
@@ -102,7 +104,7 @@ def ratings_chart(ranking: Ranking) -> Any:
 
 
 def wins_chart(ranking: Ranking) -> Any:
-    """Share of points of the row model against the column model; empty for pairs that never met."""
+    """Win share of the row model against the column model (a tie counts half); empty for pairs that never met."""
     import altair as alt
 
     pairs = ranking.details.get("pairs")
@@ -123,15 +125,15 @@ def wins_chart(ranking: Ranking) -> Any:
     )
     colour = alt.Color(
         "share:Q",
-        scale=alt.Scale(scheme="purpleorange", domain=[0, 1]),
-        title="share of points",
+        scale=alt.Scale(domain=[0, 0.5, 1], range=[*WIN_COLOURS], interpolate="rgb"),
+        title="win share of the row",
         legend=alt.Legend(format="%"),
     )
     cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])
     chart: Any = cells
     if len(names) <= 20:
-        shade = alt.condition("abs(datum.share - 0.5) > 0.3", alt.value("white"), alt.value("#222"))
-        chart = cells + base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=shade)
+        text = alt.Text("share:Q", format=".0%")
+        chart = cells + base.mark_text(fontSize=10).encode(text=text, color=alt.value("#222"))
     size = {"step": 32 if len(names) <= 20 else 16}
     return chart.properties(width=size, height=size, title=_title(ranking))
 

@@ -8,6 +8,7 @@ from imarena.core.records import Ranking, Status
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
+from imarena.reports.rank_plots import METHOD_TITLES
 from imarena.reports.sample_tables import sample_table
 from imarena.reports.tables import CellValue, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
@@ -17,6 +18,13 @@ CSV_COLUMNS = (
 )  # fmt: skip
 COUNTS = ("battles", "wins", "losses", "ties")
 """The columns of counts among `CSV_COLUMNS`."""
+COVERAGE = "the share that exists of all outputs that the data sets need (each turn counts)"
+"""What coverage means; every table, page and guide uses these words."""
+OVERLAP = (
+    "The interval of the difference of two models decides whether they differ significantly, not whether their "
+    "intervals overlap or what their ranks are (ranks compare all models at once)."
+)
+"""Two models are rarely both above the first one, so that ranks exclude 1 before a difference is significant."""
 MOST_DECIMALS = 4
 _STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
@@ -94,6 +102,8 @@ def ranks_cell(standing: Standing) -> CellValue:
 
 def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
     notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
+    if any(standing.low is not None for standing in ranking.models):
+        notes.append(OVERLAP)
     if ranking.settings.get("beside"):
         notes.append(
             f"Made from the verdicts of {ranking.settings['verdicts']}{_reason(ranking)}; "
@@ -113,7 +123,7 @@ def _meanings(ranking: Ranking) -> str:
     scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
     parts = []
     if isinstance(scale, int | float) and isinstance(odds, int | float):
-        parts.append(f"rating: a lead of {scale:g} points means odds of {odds:g} to 1")
+        parts.append(f"rating: a lead of {scale:g} rating points means odds of {odds:g} to 1")
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
     if group_numbers(ranking):
@@ -121,14 +131,14 @@ def _meanings(ranking: Ranking) -> str:
     if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
         parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
-        parts.append("coverage: the share of requested outputs that exist (each turn counts)")
+        parts.append(f"coverage: {COVERAGE}")
     return f"{'; '.join(parts)}." if parts else ""
 
 
 def method_line(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
-    parts = [ranking.method, _battles(ranking)]
+    parts = [METHOD_TITLES.get(ranking.method, ranking.method), _battles(ranking)]
     if settings.get("verdicts"):  # only on boards of a workspace
         parts.append(f"verdicts of {settings['verdicts']}")
     if resampling_text(ranking):
@@ -144,8 +154,9 @@ def resampling_text(ranking: Ranking) -> str:
     """What the intervals are made from; empty without intervals."""
     settings = ranking.settings
     if settings.get("interval") == "bootstrap":
-        return f"{settings['rounds']} rounds over {plural(str(settings['cluster']), 2)}, seed {settings['seed']}"
-    return f"sandwich interval over {settings['cluster']}s" if settings.get("interval") == "sandwich" else ""
+        number, units = counted(int(str(settings["rounds"])), "bootstrap sample"), plural(str(settings["cluster"]), 2)
+        return f"intervals from {number} of the {units}, seed {settings['seed']}"
+    return f"sandwich intervals over {settings['cluster']}s" if settings.get("interval") == "sandwich" else ""
 
 
 def _battles(ranking: Ranking) -> str:
@@ -154,6 +165,13 @@ def _battles(ranking: Ranking) -> str:
     partly = isinstance(scored, int) and scored > 0 and not ranking.scope  # unknown for one board of many
     every = "all" if scored == number else f"{scored:,}" if partly else ""
     return counted(number, "battle") + (f" ({every} by scores)" if partly else "")
+
+
+def coverage_cell(share: float, needed: int) -> str:
+    """Coverage with the numbers behind it, such as `4% (4 of 100)`."""
+    exist = share * needed
+    number = f"{exist:,.0f}" if abs(exist - round(exist)) < 0.05 else f"{exist:,.1f}"  # samples are parts of an output
+    return f"{share:.0%} ({number} of {needed:,})"
 
 
 def board_data(rankings: Sequence[Ranking]) -> Table:

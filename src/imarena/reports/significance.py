@@ -39,9 +39,9 @@ def significance_section(ranking: Ranking) -> Section | None:
         return Section("What is significant", points=(point,), tables=(_pair_table(pairs, level, "too few data"),))
     apart = ""
     if len(groups) > 1:
-        apart = f" The editors form {len(groups)} groups that never met; only pairs within a group are compared."
+        apart = f" The models form {len(groups)} groups that never met; only pairs within a group are compared."
     points = [
-        f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of editors {_differ(pairs)} "
+        f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of models {_differ(pairs)} "
         f"significantly: the {level} interval of their difference is on one side of 0.{apart}"
     ]
     if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
@@ -73,7 +73,7 @@ def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
     below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_MOST_NAMES]}
     texts = [_statement(model, part) for model, part in below.items() if part]
     if pairs and len(models) > _MOST_NAMES + 1:
-        texts.append(f"The other {len(models) - _MOST_NAMES} editors: the table “All pairs” lists each difference.")
+        texts.append(f"The other {len(models) - _MOST_NAMES} models: the table “All pairs” lists each difference.")
     return texts
 
 
@@ -81,7 +81,7 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
     settled = [pair.below for pair in pairs if pair.settled]
     open_ones = [pair.below for pair in pairs if not pair.settled]
     if not open_ones:
-        return f"{model} is significantly better than every editor below it."
+        return f"{model} is significantly better than every model with a lower rating."
     if not settled:
         return f"{model} is not significantly better than {listed(open_ones, _MOST_NAMES)}."
     return (
@@ -100,13 +100,13 @@ def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not
         for pair in pairs
     )  # fmt: skip
     head = columns(
-        "editor", "compared with", Column("difference", ".1f"), Column(f"{level} interval from", ".1f", "–"),
+        "model", "compared with", Column("difference", ".1f"), Column(f"{level} interval from", ".1f", "–"),
         Column("to", ".1f", "–"), "significant",
     )  # fmt: skip
-    notes = ["Difference: how many rating points the first editor is ahead. –: the data do not bound this end."]
+    notes = ["Difference: how many rating points the first model is ahead. –: the data do not bound this end."]
     if any(pair.settled and (pair.low is None or pair.low <= 0) for pair in pairs):
         notes.append(
-            "An editor that won or lost every battle is also compared by its battles against all editors: the interval "
+            "A model that won or lost every battle is also compared by its battles against all models: the interval "
             "is made from the battles of the two alone."
         )
     return Table(head, rows, "All pairs", tuple(notes), folded=True)

@@ -9,9 +9,9 @@ from imarena.core.records import Ranking
 from imarena.reports.charts import chart_of
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
-from imarena.reports.pair_differences import group_numbers
+from imarena.reports.pair_differences import group_numbers, too_few_units
 from imarena.reports.rank_plots import METHOD_TITLES, ratings_chart, wins_chart
-from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
+from imarena.reports.rank_tables import COVERAGE, board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell
 
@@ -83,18 +83,18 @@ def editors_text(names: Sequence[str]) -> str:
 def overview_section(
     outputs: StatusCounts,
     judgments: StatusCounts,
-    coverage: Mapping[str, float],
+    coverage: Mapping[str, str],
     attempts: Mapping[str, int],
     images: UnusualImages = NO_IMAGES,
 ) -> Section:
-    """What each editor was asked for, and what each judge answered. `coverage` and `attempts` are by editor."""
+    """What each editor was asked for, and what each judge answered. `coverage` (text) and `attempts` are by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
     rows: tuple[tuple[CellValue, ...], ...] = tuple(
         (
             editor,
             *(row.get(state, 0) for state in states),
             sum(row.values()),
-            coverage.get(editor, row.get("ok", 0) / sum(row.values())),
+            coverage.get(editor),
             attempts[editor],
             images.other_size.get(editor) or None,
             images.animated.get(editor) or None,
@@ -106,7 +106,7 @@ def overview_section(
             "editor",
             *(Column(state, ",") for state in states),
             Column("asked for", ","),
-            Column("coverage", ".0%"),
+            Column("coverage", absent="–"),
             Column("attempts", ","),
             Column("other size", ","),
             Column("animated", ","),
@@ -131,8 +131,7 @@ def _overview_notes(states: Sequence[str], images: UnusualImages, editors: Statu
     status_note = "Each requested output counts once, by its current status; only ok outputs are judged"
     notes = [
         _with_meanings(status_note, states),
-        "Coverage: ok outputs as a share of all items of its data sets, each turn counted. Attempts: number of "
-        "requests, retries included.",
+        f"Coverage: {COVERAGE}. Attempts: number of requests, retries included.",
     ]
     if any(images.other_size.get(editor) for editor in editors):
         notes.append(
@@ -152,39 +151,47 @@ def _with_meanings(text: str, states: Sequence[str]) -> str:
     return f"{text}. {'; '.join(words)}." if words else f"{text}."
 
 
-def board_section(title: str, ranking: Ranking, index: int, command: str = "") -> Section:
-    """One leaderboard: its tables, notices, charts, and the command that prints it."""
+def board_section(
+    title: str, ranking: Ranking, index: int, command: str = "", without_groups: Sequence[str] = ()
+) -> Section:
+    """One leaderboard: its tables, notices, charts, and the command that prints it.
+
+    `without_groups`: columns by which there are only groups with too few items for a board.
+    """
     charts = []
     for name, caption, draw in (
         ("ratings", "ratings with 95% intervals", ratings_chart),
-        ("wins", "share of points that the row took from the column", wins_chart),
+        ("wins", "win share of the row against the column (a tie counts half)", wins_chart),
     ):
         chart = draw(ranking)
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHOD_TITLES.get(ranking.method, ranking.method)}."
-    texts = (board_conclusion(ranking, "editor"), battles, command and f"{_COMMAND}: {command}")
+    groups = f"There is no board by {', '.join(without_groups)}: every group has too few items to show a difference."
+    texts = (
+        board_conclusion(ranking), battles, command and f"{_COMMAND}: {command}", groups if without_groups else ""
+    )  # fmt: skip
     standings, *details = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
         tuple(text for text in texts if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, details)),  # the section has the title
+        tables=(replace(standings, title=""), *details),  # the section has the title
         charts=tuple(charts),
     )
 
 
-def _of_editors(table: Table) -> Table:
-    """The table for a workspace's board, where models are called editors."""
-    heads = (
-        replace(column, title="editor", key=column.key or column.title) if column.title == "model" else column
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(heads))
+def groups_section(title: str, by: str, every_ranking: Sequence[Ranking], command: str = "") -> Section:
+    """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them.
 
-
-def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
-    """One leaderboard per value of a column: conclusions, then all standings in one table; `command` prints them."""
+    Groups with so few items that no difference can be significant are only named.
+    """
+    rankings = [ranking for ranking in every_ranking if not too_few_units(ranking)]
+    small = {ranking.scope.get(by, ""): too_few_units(ranking) for ranking in every_ranking if too_few_units(ranking)}
+    texts = (f"{_COMMAND}: {command}",) if command else ()
+    if small:
+        named = ", ".join(f"{name} ({units})" for name, units in small.items())
+        texts = (*texts, f"Not shown, because so few items cannot show a difference: {named}.")
     names = [ranking.scope.get(by, "") for ranking in rankings]
     notices = (notice for ranking in rankings for notice in ranking.notices)
     without_group = {notice.code: notice for notice in notices if notice.code == "unnamed_group"}
@@ -192,7 +199,7 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         (
             name,
             ranking.n_battles,
-            board_conclusion(ranking, "editor") or " ".join(sentences(ranking.notices, "report")),
+            board_conclusion(ranking) or " ".join(sentences(ranking.notices, "report")),
         )
         for name, ranking in zip(names, rankings, strict=True)
     )
@@ -207,18 +214,20 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: st
         for standing in ranking.models
     )  # fmt: skip
     head = columns(
-        by, *(["group"] if any(groups) else []), "rank", "editor", Column("rating", ".1f"),
+        by, *(["group"] if any(groups) else []), "rank", "model", Column("rating", ".1f"),
         Column("interval", ".0f", "–"), Column("ranks", absent="–"),
         Column("battles", ","), Column("coverage", ".1%", "–"),
     )  # fmt: skip
     return Section(
-        f"Leaderboard: {title}, by {by}",
-        (f"{_COMMAND}: {command}",) if command else (),
+        f"Leaderboard by {by}: {title}",
+        texts,
         tuple(sentences([*without_group.values()], "report")),
         tables=(
             Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions),
             Table(head, rows),
-        ),
+        )
+        if rankings
+        else (),
     )
 
 

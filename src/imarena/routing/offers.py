@@ -182,9 +182,8 @@ def known_assignments(
     plan: CampaignPlan, campaign_id: str, purpose: PersonalPurpose, rater_id: str
 ) -> Iterator[Assignment]:
     """Yield assignments of the tasks with a known answer, in the order in which a rater gets them."""
-    tasks: dict[PersonalPurpose, tuple[KnownTask, ...]]
-    tasks = {"practice": plan.practice, "qualification": plan.qualification, "gold": plan.gold}
-    for task in tasks[purpose]:
+    tasks: tuple[KnownTask, ...] = getattr(plan, purpose)
+    for task in tasks:
         yield Assignment(
             campaign_id=campaign_id,
             item_id=task.item_id,

@@ -1,7 +1,6 @@
 """Simulated raters, to rehearse a campaign: how each kind answers, and how long it takes. All randomness is seeded."""
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,69 +37,62 @@ def simulated_answer(assignment: Assignment, behaviour: RaterBehaviour, rater_id
     here.
     """
     profile, chance = RATER_PROFILES[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
-    values = _KINDS[assignment.kind](assignment, profile, chance, chance.random() < profile.follows, seed)
+    values = _SimulatedTask(assignment, profile, chance, chance.random() < profile.follows, seed).values()
     seconds = round(profile.seconds * chance.lognormvariate(0.0, 0.35), 2)
     return Answer(**values, time_spent_s=seconds)
 
 
-def _quality(seed: int, output_id: str | None) -> float:
-    return int(sha256_hex(f"quality:{seed}:{output_id}".encode())[:8], 16) / 16**8
+@dataclass(frozen=True)
+class _SimulatedTask:
+    """A task, and whether its rater follows the truth this time."""
 
+    assignment: Assignment
+    profile: RaterProfile
+    chance: random.Random
+    follows: bool
+    seed: int
 
-def _expected(assignment: Assignment) -> dict[str, Any]:
-    expected = assignment.params.get("expected")
-    return dict(expected) if isinstance(expected, dict) else {}
+    def values(self) -> dict[str, Any]:
+        """The fields of the answer that a task of this kind needs."""
+        kinds = {"preference": self._preference, "yes_no": self._yes_no, "rating": self._rating, "check": self._check}
+        return kinds[self.assignment.kind]()
 
+    def _quality(self, output_id: str | None) -> float:
+        return int(sha256_hex(f"quality:{self.seed}:{output_id}".encode())[:8], 16) / 16**8
 
-def _preference(
-    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
-) -> dict[str, Any]:
-    if profile.side is not None:
-        return {"preference": profile.side}
-    if not follows:
-        return {"preference": chance.choice(_PREFERENCES)}
-    better = "left" if _quality(seed, assignment.left_id) >= _quality(seed, assignment.right_id) else "right"
-    return {"preference": _expected(assignment).get("preference") or better}
+    def _expected(self, name: str) -> Any:
+        expected = self.assignment.params.get("expected")
+        return expected.get(name) if isinstance(expected, dict) else None
 
+    def _preference(self) -> dict[str, Any]:
+        if self.profile.side is not None:
+            return {"preference": self.profile.side}
+        if not self.follows:
+            return {"preference": self.chance.choice(_PREFERENCES)}
+        left, right = self._quality(self.assignment.left_id), self._quality(self.assignment.right_id)
+        return {"preference": self._expected("preference") or ("left" if left >= right else "right")}
 
-def _yes_no(
-    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
-) -> dict[str, Any]:
-    if profile.side is not None:
-        return {"answer": True}
-    expected = _expected(assignment).get("answer")
-    truth = bool(expected) if expected is not None else _quality(seed, assignment.left_id) >= 0.5
-    return {"answer": truth if follows else chance.random() < 0.5}
+    def _yes_no(self) -> dict[str, Any]:
+        if self.profile.side is not None:
+            return {"answer": True}
+        expected = self._expected("answer")
+        truth = bool(expected) if expected is not None else self._quality(self.assignment.left_id) >= 0.5
+        return {"answer": truth if self.follows else self.chance.random() < 0.5}
 
+    def _rating(self) -> dict[str, Any]:
+        expected = self._expected("ratings")
+        answers = expected if isinstance(expected, dict) else {}
+        ratings = {}
+        for question in forms().criteria:
+            middle = question.low + round(self._quality(self.assignment.left_id) * (question.high - question.low))
+            truth = int(answers.get(question.name, middle))
+            value = truth if self.follows else self.chance.randint(question.low, question.high)
+            ratings[question.name] = question.high if self.profile.side is not None else value
+        return {
+            "ratings": ratings, "no_object_issues": True, "no_segment_issues": True, "comment": "simulated answer",
+        }  # fmt: skip
 
-def _rating(
-    assignment: Assignment, profile: RaterProfile, chance: random.Random, follows: bool, seed: int
-) -> dict[str, Any]:
-    expected = _expected(assignment).get("ratings")
-    answers = expected if isinstance(expected, dict) else {}
-    ratings = {}
-    for question in forms().criteria:
-        middle = question.low + round(_quality(seed, assignment.left_id) * (question.high - question.low))
-        truth = int(answers.get(question.name, middle))
-        value = truth if follows else chance.randint(question.low, question.high)
-        ratings[question.name] = question.high if profile.side is not None else value
-    return {
-        "ratings": ratings, "no_object_issues": True, "no_segment_issues": True, "comment": "simulated answer",
-    }  # fmt: skip
-
-
-def _check(
-    assignment: Assignment,  # noqa: ARG001 - all kinds are called alike
-    profile: RaterProfile,
-    chance: random.Random,
-    follows: bool,
-    seed: int,  # noqa: ARG001
-) -> dict[str, Any]:
-    sound = follows or profile.side is not None or chance.random() < 0.5
-    checks = {question.name: sound for question in forms().checks}
-    return {"checks": checks, "decision": "accept" if sound else "repair", "comment": "simulated answer"}
-
-
-_KINDS: dict[str, Callable[[Assignment, RaterProfile, random.Random, bool, int], dict[str, Any]]] = {
-    "preference": _preference, "yes_no": _yes_no, "rating": _rating, "check": _check,
-}  # fmt: skip
+    def _check(self) -> dict[str, Any]:
+        sound = self.follows or self.profile.side is not None or self.chance.random() < 0.5
+        checks = {question.name: sound for question in forms().checks}
+        return {"checks": checks, "decision": "accept" if sound else "repair", "comment": "simulated answer"}

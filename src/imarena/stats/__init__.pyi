@@ -74,6 +74,7 @@ from .score_range import PAPER_RANGE as PAPER_RANGE
 from .score_range import ScoreRange as ScoreRange
 from .score_range import observed_range as observed_range
 from .score_range import score_range_from as score_range_from
+from .share_interval import FEW_UNITS as FEW_UNITS
 from .share_interval import elo_of as elo_of
 from .share_interval import units_to_differ as units_to_differ
 from .share_interval import win_interval as win_interval

@@ -157,27 +157,18 @@ def paired_bootstrap(
     left: ArrayLike,
     right: ArrayLike,
     *,
-    statistic: Callable[[FloatArray], float] | None = None,
     rounds: int = 10_000,
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Figure:
-    """The difference left - right on the same units, with its interval. `left`, `right`: (n,).
-
-    By default, the difference of means; `statistic` maps (n,) to another number to compare.
-    """
+    """The difference of means left - right on the same units, with its interval. `left`, `right`: (n,)."""
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     check_columns(first, second)
     name, n = "difference", len(first)
-    method = "paired difference of means" if statistic is None else "paired difference of a statistic"
+    method = "paired difference of means"
     if n < 2:
         return undefined_figure(name, "fewer than two pairs", n=n, method=method)
-    if statistic is None:
-        value = float((first - second).mean())
-        draws = np.concatenate([block @ (first - second) / n for block in resampled_counts(n, rounds, seed)])
-    else:
-        value = statistic(first) - statistic(second)
-        samples = resampled_rows(np.arange(n), rounds, seed)
-        draws = np.array([statistic(first[rows]) - statistic(second[rows]) for rows in samples])
+    value = float((first - second).mean())
+    draws = np.concatenate([block @ (first - second) / n for block in resampled_counts(n, rounds, seed)])
     method_text = f"pairs, {rounds} rounds, seed {seed}"
     return with_interval(Figure(name, value, n, method), draws, confidence, what=method_text)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from imarena.core import Document
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.stats.comparison import ComparisonVerdict
 
@@ -13,7 +14,7 @@ COMPARISON_RULES: tuple[ComparisonRule, ...] = ("worse", "not-better")
 
 
 @dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(Document):
     """The result of one rule about the difference MODEL - OTHER.
 
     If the rule is decided, an end of None means that side is unbounded; if not, that there is no interval.
@@ -36,12 +37,7 @@ class GateResult:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {
-            "rule": self.rule, "model": self.model, "other": self.other, "outcome": self.outcome,
-            "difference": self.difference, "low": self.low, "high": self.high, "level": self.level,
-            "unit": self.unit, "scope": dict(self.scope),
-            "reason": sentence(self.reason) if self.reason else None,
-        }  # fmt: skip
+        return {**Document.to_json(self), "reason": sentence(self.reason) if self.reason else None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imarena.core import FloatArray, IntArray
+from imarena.core import Document, FloatArray, IntArray
 from imarena.stats.bootstrap import resampled_counts, with_interval
 from imarena.stats.figure import Figure, undefined_figure
 
@@ -47,11 +46,12 @@ class ModelSamples:
 
 
 @dataclass(frozen=True)
-class SampleFigures:
+class SampleFigures(Document):
     """The figures of one model. `pass_at` and `best_of` by k."""
 
     model: str
-    units: int
+    items: int
+    """Number of units."""
     samples: int
     failed: int
     """Samples that were requested but have no output."""
@@ -59,21 +59,8 @@ class SampleFigures:
     pass_at: dict[int, Figure]
     best_of: dict[int, Figure]
     spread: Figure
-    cost_per_success: Figure
+    cost_usd_per_success: Figure
     seconds_per_success: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        counts = {"items": self.units, "samples": self.samples, "failed": self.failed, "successes": self.successes}
-        return {
-            "model": self.model,
-            **counts,
-            "pass_at": {str(k): figure.to_json() for k, figure in self.pass_at.items()},
-            "best_of": {str(k): figure.to_json() for k, figure in self.best_of.items()},
-            "spread": self.spread.to_json(),
-            "cost_usd_per_success": self.cost_per_success.to_json(),
-            "seconds_per_success": self.seconds_per_success.to_json(),
-        }
 
 
 @dataclass(frozen=True)
@@ -146,14 +133,14 @@ def sample_figures(
         rows.append(
             SampleFigures(
                 name,
-                units=int((samples.numbers > 0).sum()) + samples.unasked.size,
+                items=int((samples.numbers > 0).sum()) + samples.unasked.size,
                 samples=samples.unit.size,
                 failed=int(np.isnan(samples.score).sum()),
                 successes=None if samples.success is None else int(samples.success.sum()),
                 pass_at=pass_at,
                 best_of=best_of,
                 spread=next(figures),
-                cost_per_success=next(figures),
+                cost_usd_per_success=next(figures),
                 seconds_per_success=next(figures),
             )
         )

@@ -26,6 +26,10 @@ def normal_quantile(share: float) -> float:
     return NormalDist().inv_cdf(share)
 
 
+FEW_UNITS = 10
+"""With fewer resampled items (raters, battles) than this, intervals are too narrow."""
+
+
 def units_to_differ(level: float) -> int:
     """The smallest number of items (battles, raters) that can show a difference between two models at this level.
 

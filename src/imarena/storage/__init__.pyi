@@ -31,6 +31,7 @@ from .membership import add_exclusion as add_exclusion
 from .membership import lift_exclusions as lift_exclusions
 from .membership import read_exclusions as read_exclusions
 from .prepared import PreparedStatement as PreparedStatement
+from .schema_versions import is_known_version as is_known_version
 from .schema_versions import newest_version as newest_version
 from .scratch import copy_workspace as copy_workspace
 from .scratch import scratch_copy as scratch_copy

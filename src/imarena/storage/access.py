@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from pydantic import Field
 from sqlalchemy import Connection, Engine, RowMapping, Select, func, insert, select, update
 
 from imarena.core import moment_text, sha256_hex
-from imarena.core.records import Rater, now
+from imarena.core.records import FrozenModel, Rater, now
 from imarena.storage.database import reading, writing
 from imarena.storage.leases import insert_new
 from imarena.storage.membership import join_campaign
@@ -38,11 +39,10 @@ class Visitor:
     campaign_id: str | None = None
 
 
-@dataclass(frozen=True)
-class StoredInvitation:
+class StoredInvitation(FrozenModel):
     """An invitation link without its secret, and the number of people who came through it."""
 
-    seq: int
+    seq: int = Field(exclude=True)
     invitation_id: str
     campaign_id: str | None
     role: str
@@ -53,34 +53,28 @@ class StoredInvitation:
     max_people: int
     people: int
     rater_id: str | None
-
-    @property
-    def one_use(self) -> bool:
-        """Does the link open once only?"""
-        return self.role in ONE_USE
-
-    @property
-    def used(self) -> bool:
-        """Has a one-use link been opened?"""
-        return self.one_use and self.people > 0
+    """The rater that the link is bound to; None: each person who opens it becomes a new rater."""
+    one_use: bool
+    """The link opens only once, like a lead's. The owner of any other link may open it again."""
+    used: bool
+    """A one-use link has been opened."""
 
 
-@dataclass(frozen=True)
-class StoredToken:
+class StoredToken(FrozenModel):
     """A machine's token without its secret."""
 
-    seq: int
+    seq: int = Field(exclude=True)
     token_id: str
     name: str
     role: str
     created_at: str
     expires_at: str
-    last_used_at: str | None
     revoked: bool
+    last_used_at: str | None
+    """Precise to five minutes; None: never used."""
 
 
-@dataclass(frozen=True)
-class StoredSession:
+class StoredSession(FrozenModel):
     """An open session. `cursor` is its position in the list."""
 
     session_id: str
@@ -89,7 +83,7 @@ class StoredSession:
     campaign_id: str | None
     created_at: str
     expires_at: str
-    cursor: str
+    cursor: str = Field(exclude=True)
 
 
 def hash_secret(secret: str) -> str:
@@ -103,8 +97,10 @@ def _later(days: float) -> str:
 
 def _stored(kind: type[T], key: str, row: RowMapping) -> T:
     """Build `kind` from a row: `key` is the name of its id field, and a revocation time means revoked."""
+    one_use = row["role"] in ONE_USE
     values: dict[str, Any] = {**row, key: row["id"], "revoked": row["revoked_at"] is not None}
-    return kind(**{name: values[name] for name in kind.__dataclass_fields__})
+    values |= {"one_use": one_use, "used": one_use and row.get("people", 0) > 0}
+    return kind(**{name: values[name] for name in kind.model_fields})
 
 
 # ---------------------------------------------------------------- invitations

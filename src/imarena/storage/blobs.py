@@ -57,7 +57,7 @@ class Blobs:
         part.replace(final)
         _sync_folder(final.parent)
         if self._barred(sha256).exists():  # stored meanwhile
-            self.remove(sha256)
+            final.unlink(missing_ok=True)
             raise InvalidImage("the image was withdrawn from this workspace")
         return sha256
 
@@ -104,14 +104,6 @@ class Blobs:
         """The hash of the bytes that are actually stored."""
         return sha256_hex(self._read(sha256))
 
-    def remove(self, sha256: str) -> bool:
-        """Delete the bytes; True if there were any."""
-        try:
-            self.path(sha256).unlink()
-        except FileNotFoundError:
-            return False
-        return True
-
     def clock(self) -> float:
         """Seconds since 1970 by the clock of the file system: on a shared folder, it is that of another machine."""
         try:
@@ -145,7 +137,7 @@ class Blobs:
         mark = self._barred(sha256)
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
-        self.remove(sha256)
+        self.path(sha256).unlink(missing_ok=True)
 
     def _barred(self, sha256: str) -> Path:
         return self.root / "withdrawn" / sha256

@@ -46,30 +46,18 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class Membership:
-    """A rater's place in a campaign."""
-
-    consented_at: str | None
-    active: bool
-
-
-@dataclass(frozen=True)
-class RaterTally:
-    """A rater's work in a campaign: real tasks in total and since a moment, and the two kinds of training."""
-
-    done: int
-    recent: int
-    practice: int
-    qualification: int
-
-
-@dataclass(frozen=True)
 class RaterState:
-    """A campaign's current state, a rater's place in it (None if they do not take part), and the rater's leases."""
+    """A campaign's current state, a rater's place, work and leases in it."""
 
     is_open: bool
-    membership: Membership | None
-    tally: RaterTally
+    consented_at: str | None
+    active: bool | None
+    """None: the rater does not take part."""
+    done: int
+    recent: int
+    """Real tasks, in total and since a moment."""
+    practice_done: int
+    qualification_done: int
     holds: tuple[Lease, ...]
     """In this order: the current task, tasks put aside by an undo (newest first), a waiting task."""
 
@@ -365,15 +353,11 @@ def rater_state(connection: Connection, campaign_id: str, rater_id: str, since: 
     rows: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).all()
     if not rows:
         return None
-    is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
-    membership = None if active is None else Membership(consented_at, bool(active))
-    holds = (Lease(*row[-_WIDTH:]) for row in rows)
-    return RaterState(
-        bool(is_open),
-        membership,
-        RaterTally(*counts),
-        tuple(lease for lease in holds if lease.campaign_id == campaign_id),
-    )
+    is_open, consented_at, active, done, recent, practice, qualification = rows[0][:-_WIDTH]
+    joined = None if active is None else bool(active)
+    leased = (Lease(*row[-_WIDTH:]) for row in rows)
+    holds = tuple(lease for lease in leased if lease.campaign_id == campaign_id)
+    return RaterState(bool(is_open), consented_at, joined, done, recent, practice, qualification, holds)
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:

@@ -16,16 +16,6 @@ from imarena.storage.schema_versions import (
     schema_versions,
 )
 
-__all__ = [
-    "check_schema",
-    "current_version",
-    "is_known_version",
-    "newest_version",
-    "schema_drift",
-    "schema_versions",
-    "upgrade",
-]
-
 # Alembic is slow to import and every command opens a workspace: it is loaded only to upgrade.
 
 

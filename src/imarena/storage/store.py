@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, Select, Table, func, insert, select, update
 
 from imarena.core import StoreError
 from imarena.core.records import ImageRef, Judgment, Record, now
@@ -18,6 +18,7 @@ from imarena.storage.judge_variants import variant_of
 from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 _RecordAndRow = tuple[Record, dict[str, Any]]
 """A record with its row."""
 
@@ -98,12 +99,11 @@ class Store:
             if result.rowcount == 0:
                 connection.execute(insert(kind.table).values(row))
 
-    def keep_image(self, image: ImageRef) -> None:
-        """Register an image: after its bytes were written, before a record names it."""
-        self.keep_images([image])
-
     def keep_images(self, images: Sequence[ImageRef], *, withdrawn_at: str | None = None) -> None:
-        """Register many images at once. `withdrawn_at`: images that came without their bytes, for good."""
+        """Register images: after their bytes were written, before records name them.
+
+        `withdrawn_at`: images that came without their bytes, for good.
+        """
         moment = now().isoformat()
         rows = [{**image.__dict__, "created_at": moment, "withdrawn_at": withdrawn_at} for image in images]
         if rows:
@@ -221,8 +221,7 @@ class Store:
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
             query = _where(select(table), table, where).where(table.c.seq > after).order_by(table.c.seq).limit(size)
-            with reading(self.engine) as connection:
-                page = connection.execute(query).mappings().all()
+            page = self.fetch(query)
             yield from page
             if len(page) < size:
                 return
@@ -237,11 +236,27 @@ class Store:
         with reading(self.engine) as connection:
             return {tuple(row[:-1]): row[-1] for row in connection.execute(query)}
 
-    def images(self) -> Iterator[Any]:
-        """Rows of the image register."""
+    def newest(self, record: type[R], *, before: int | None, limit: int, **where: Any) -> list[tuple[int, R]]:
+        """A page of records with their `seq`, newest first; `before`: only those with a lower one."""
+        table = record_kind(record).table
+        query = _where(select(table), table, where).order_by(table.c.seq.desc()).limit(limit)
+        if before is not None:
+            query = query.where(table.c.seq < before)
+        return [(row["seq"], from_row(record, row)) for row in self.fetch(query)]
+
+    def fetch(self, query: Select[Any]) -> Sequence[RowMapping]:
+        """The rows of a query, which runs in its own transaction."""
         with reading(self.engine) as connection:
-            rows = connection.execute(select(schema.blobs).order_by(schema.blobs.c.sha256)).mappings().all()
-        yield from rows
+            return connection.execute(query).mappings().all()
+
+    def values(self, query: Select[T]) -> Sequence[T]:
+        """The values of a query with one column."""
+        with reading(self.engine) as connection:
+            return connection.scalars(query).all()
+
+    def images(self) -> Sequence[RowMapping]:
+        """Rows of the image register."""
+        return self.fetch(select(schema.blobs).order_by(schema.blobs.c.sha256))
 
     def fact(self, key: str, default: str | None = None) -> str | None:
         """A fact about the workspace."""

@@ -68,7 +68,7 @@ class Workspace:
     def keep(self, image: ImageRef, data: bytes) -> ImageRef:
         """Store a checked image: bytes first, then the row."""
         self.blobs.put(data)
-        self.store.keep_image(image)
+        self.store.keep_images([image])
         return image
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from .colour import colour_likeness as colour_likeness
 from .colour import is_named as is_named
 from .colour import rgb_of as rgb_of
 from .colour import to_oklab as to_oklab
+from .comparison import LUMA as LUMA
 from .comparison import ImageComparison as ImageComparison
 from .comparison import RegionValues as RegionValues
 from .comparison import compare_images as compare_images
@@ -78,11 +79,11 @@ from .picture_tools import PictureTool as PictureTool
 from .picture_tools import find_picture_tool as find_picture_tool
 from .plain_lpips import lpips_available as lpips_available
 from .plain_lpips import lpips_distance as lpips_distance
-from .pretrained.clip import ImageOrTextEmbedder as ImageOrTextEmbedder
-from .pretrained.clip import clip_embedder as clip_embedder
 from .pretrained.depth_anything import load_depth_anything as load_depth_anything
-from .pretrained.dino import dino_embedder as dino_embedder
-from .pretrained.dinov3 import load_dinov3 as load_dinov3
+from .pretrained.embedders import ImageOrTextEmbedder as ImageOrTextEmbedder
+from .pretrained.embedders import clip_embedder as clip_embedder
+from .pretrained.embedders import dino_embedder as dino_embedder
+from .pretrained.embedders import load_dinov3 as load_dinov3
 from .pretrained.grounding_dino import load_grounding_dino as load_grounding_dino
 from .pretrained.hpsv3 import load_hpsv3 as load_hpsv3
 from .pretrained.minilm import TextEmbedder as TextEmbedder
@@ -109,8 +110,7 @@ from .pretrained.qwen_processor import needs_own_processor as needs_own_processo
 from .pretrained.reward_heads import apply_head as apply_head
 from .pretrained.reward_heads import read_heads as read_heads
 from .pretrained.sam import load_sam as load_sam
-from .pretrained.sam2 import load_sam2 as load_sam2
-from .pretrained.siglip import load_siglip as load_siglip
+from .pretrained.sam import load_sam2 as load_sam2
 from .quality import Artefacts as Artefacts
 from .quality import measure_artefacts as measure_artefacts
 from .quality import measure_quality as measure_quality

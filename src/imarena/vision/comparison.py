@@ -134,6 +134,13 @@ def _regions(mask: Mask | None, value: float | None, measure: Callable[[Mask], f
     return RegionValues(value) if mask is None else RegionValues(value, measure(mask), measure(~mask))
 
 
+def required_source(against: Pixels | None, name: str) -> Pixels:
+    """The source that the metric called `name` compares with; raises if none was given."""
+    if against is None:
+        raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
+    return against
+
+
 def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
     """An image scaled to the size of its source (Lanczos); returned unchanged if it has that size."""
     if pixels.shape == source.shape:

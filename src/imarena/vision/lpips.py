@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import Pixels, UserError
-from imarena.vision.comparison import scale_to
+from imarena.vision.comparison import required_source, scale_to
 from imarena.vision.networks import network
 
 SMALLEST_SIDE = 21
@@ -34,13 +34,16 @@ def shift_tolerant_lpips(source: Pixels, output: Pixels) -> float | None:
 
 def perceptual_distance(pixels: Pixels, against: Pixels | None = None) -> float:
     """Shift-tolerant LPIPS to the source, at the source's size; 0 for a copy."""
-    if against is None:
-        raise UserError("The metric 'st-lpips' compares two images and got one.", hint="Give the source as `against`.")
-    distance = shift_tolerant_lpips(against, pixels)
+    source = required_source(against, "st-lpips")
+    return measured_distance(shift_tolerant_lpips(source, pixels), source, "st-lpips", SMALLEST_SIDE)
+
+
+def measured_distance(distance: float | None, source: Pixels, name: str, least: int) -> float:
+    """The distance as a metric; raises if there is none, because the source is too small for the network."""
     if distance is None:
         raise UserError(
-            f"The metric 'st-lpips' needs {SMALLEST_SIDE} pixels a side, and the source has"
-            f" {against.shape[1]} x {against.shape[0]}.",
+            f"The metric '{name}' needs {least} pixels a side, and the source has"
+            f" {source.shape[1]} x {source.shape[0]}.",
             hint="Use a larger source, or a metric without a network such as 'ssim'.",
         )
     return distance

@@ -2,8 +2,8 @@
 
 from PIL import Image
 
-from imarena.core import Pixels, UserError
-from imarena.vision.comparison import peak_signal_to_noise, scale_to
+from imarena.core import Pixels
+from imarena.vision.comparison import peak_signal_to_noise, required_source, scale_to
 from imarena.vision.difference import Difference, measure_difference
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.quality import measure_quality
@@ -65,15 +65,9 @@ def _frame(pixels: Pixels) -> Frame:
 
 
 def _compared(pixels: Pixels, against: Pixels | None, name: str) -> Difference:
-    return measure_difference(_frame(_source(against, name)), Image.fromarray(pixels))
+    return measure_difference(_frame(required_source(against, name)), Image.fromarray(pixels))
 
 
 def _fitted_pair(pixels: Pixels, against: Pixels | None, name: str) -> tuple[Pixels, Pixels]:
-    source = _source(against, name)
+    source = required_source(against, name)
     return source, scale_to(pixels, source)
-
-
-def _source(against: Pixels | None, name: str) -> Pixels:
-    if against is None:
-        raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
-    return against

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from imarena.core import Floats, Pixels, UserError
-from imarena.vision.comparison import scale_to
-from imarena.vision.lpips import at_most_a_megapixel
+from imarena.core import Floats, Pixels
+from imarena.vision.comparison import required_source, scale_to
+from imarena.vision.lpips import at_most_a_megapixel, measured_distance
 from imarena.vision.model_weights.installed import installed_folder, weights_folder
 from imarena.vision.model_weights.safetensors_file import read_safetensors
 
@@ -84,16 +84,8 @@ def _metric(backbone: Backbone) -> str:
 
 def _as_metric(pixels: Pixels, against: Pixels | None, backbone: Backbone) -> float:
     name = _metric(backbone)
-    if against is None:
-        raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
-    distance = lpips_distance(against, pixels, backbone)
-    if distance is None:
-        raise UserError(
-            f"The metric '{name}' needs {SMALLEST_SIDES[backbone]} pixels a side, and the source has"
-            f" {against.shape[1]} x {against.shape[0]}.",
-            hint="Use a larger source, or a metric without a network such as 'ssim'.",
-        )
-    return distance
+    source = required_source(against, name)
+    return measured_distance(lpips_distance(source, pixels, backbone), source, name, SMALLEST_SIDES[backbone])
 
 
 @lru_cache(maxsize=2)

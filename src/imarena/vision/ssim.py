@@ -65,32 +65,29 @@ def ms_ssim_in(left: Pixels, right: Pixels, mask: Mask) -> float | None:
     if not mask.any():
         return None
     box = _box(mask)
-    inside = mask[box]
-    if min(inside.shape) < SMALLEST_SIDE:
-        return None
-    first: Numbers = left[box]
-    second: Numbers = right[box]
-    product = np.ones(left.shape[2])
-    for scale, weight in enumerate(SCALE_WEIGHTS):
-        last = scale == len(SCALE_WEIGHTS) - 1
-        product *= np.maximum(_means_in(first, second, inside)[1 if last else 0], 0.0) ** weight
-        if not last:
-            first, second, inside = _halved_in(first, inside), _halved_in(second, inside), _halved(inside) > 0
-    return float(product.mean())
+    return _over_scales(left[box], right[box], mask[box])
 
 
 def ms_ssim(left: Pixels, right: Pixels) -> float | None:
     """MS-SSIM over five scales; None if an image is too small for them (a side of 176 pixels is enough)."""
-    if min(left.shape[:2]) < SMALLEST_SIDE:
+    return _over_scales(left, right, None)
+
+
+def _over_scales(first: Numbers, second: Numbers, inside: Mask | None) -> float | None:
+    """MS-SSIM of two images or, with a mask of the same size, over its pixels."""
+    if min(first.shape[:2]) < SMALLEST_SIDE:
         return None
-    first: Numbers = left
-    second: Numbers = right
-    product = np.ones(left.shape[2])
+    product = np.ones(first.shape[2])
     for scale, weight in enumerate(SCALE_WEIGHTS):
         last = scale == len(SCALE_WEIGHTS) - 1
-        product *= np.maximum(_means(first, second)[1 if last else 0], 0.0) ** weight
-        if not last:
+        means = _means(first, second) if inside is None else _means_in(first, second, inside)
+        product *= np.maximum(means[1 if last else 0], 0.0) ** weight
+        if last:
+            break
+        if inside is None:
             first, second = _halved(first), _halved(second)
+        else:
+            first, second, inside = _halved_in(first, inside), _halved_in(second, inside), _halved(inside) > 0
     return float(product.mean())
 
 

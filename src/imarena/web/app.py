@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from imarena.core import VERSION
 from imarena.web import problems
-from imarena.web.arena import ServedWorkspace, open_arena
+from imarena.web.arena import ServedWorkspace
 from imarena.web.gate import Gate
 from imarena.web.language_files import language_pages, read_languages
 from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
@@ -46,7 +46,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def create_app(settings: ServeSettings | None = None) -> FastAPI:
     """The application for a workspace. Without settings it uses those that ``imarena serve`` stored."""
-    arena = open_arena(settings or settings_from_environment())
+    arena = ServedWorkspace(settings or settings_from_environment())
     app = bare_app()
     app.state.arena = arena
     languages = read_languages(arena.workspace.root)

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from imarena.core import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
+from imarena.core import DatabaseFailed, DiskFull, StoreError, UserError
 from imarena.routing import InvalidBallot
 from imarena.web.wire import Problem
 from imarena.workflows.rating import Refusal
@@ -26,74 +26,64 @@ _STATUS = {
 }  # fmt: skip
 
 
-class RequestRefused(ImarenaError):
+class RequestRefused(UserError):
     """A request that failed, with its status and the message for the user."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message, hint=hint)
         self.status = status
-        self.problem = Problem(code=code, message=message, hint=hint)
+        self.code = code
 
 
 def problem_response(
-    status: int, code: str, message: str, hint: str = "", fields: Sequence[str] = (), wait_s: float | None = None
+    status: int,
+    code: str,
+    message: str,
+    hint: str = "",
+    fields: Sequence[str] = (),
+    wait_s: float | None = None,
+    retry_after_s: float | None = None,
 ) -> JSONResponse:
-    """Build an error response, in the one shape that all errors share."""
+    """Build an error response, in the one shape that all errors share.
+
+    `wait_s`: the time after which the request may be accepted. `retry_after_s`: a time for the header alone.
+    """
     first = fields[0] if fields else ""
     problem = Problem(code=code, message=message, hint=hint, field=first, fields=list(fields), wait_s=wait_s)
-    response = JSONResponse(problem.model_dump(), status_code=status)
-    if wait_s is not None:
-        response.headers["retry-after"] = str(max(1, math.ceil(wait_s)))
-    return response
-
-
-def _refused(_: Request, error: Exception) -> JSONResponse:
-    if isinstance(error, RequestRefused):
-        return JSONResponse(error.problem.model_dump(), status_code=error.status)
-    return problem_response(500, "internal", "Something went wrong on the server.")
+    later = wait_s if retry_after_s is None else retry_after_s
+    headers = {} if later is None else {"retry-after": str(max(1, math.ceil(later)))}
+    return JSONResponse(problem.model_dump(), status_code=status, headers=headers)
 
 
 def _user_error(_: Request, error: Exception) -> JSONResponse:
-    message = error.args[0] if error.args else "The request cannot be done."
+    message = str(error.args[0]) if error.args else "The request cannot be done."
     hint = error.hint if isinstance(error, UserError) else ""
+    if isinstance(error, RequestRefused):
+        return problem_response(error.status, error.code, message, hint)
     if isinstance(error, Refusal):
-        status = _STATUS.get(error.code, 409)
-        return problem_response(status, error.code, str(message), hint, error.fields, error.wait_s)
+        return problem_response(_STATUS.get(error.code, 409), error.code, message, hint, error.fields, error.wait_s)
     if isinstance(error, InvalidBallot):
-        return problem_response(422, "ballot", str(message), hint, [error.field] if error.field else [])
-    for kind, status, code in (
-        (HiddenRecord, 403, "in_campaign"),
-        (RecordNotFound, 404, "not_found"),
-    ):
-        if isinstance(error, kind):
-            return problem_response(status, code, str(message), hint)
-    return problem_response(400, "cannot_do", str(message), hint)
+        return problem_response(422, "ballot", message, hint, [error.field] if error.field else [])
+    if isinstance(error, HiddenRecord):
+        return problem_response(403, "in_campaign", message, hint)
+    if isinstance(error, RecordNotFound):
+        return problem_response(404, "not_found", message, hint)
+    return problem_response(400, "cannot_do", message, hint)
 
 
 def database_unavailable() -> JSONResponse:
     """The database is unavailable. Nothing is known to be stored; the same request may be sent again."""
-    response = problem_response(
-        503, "database", "The arena's database cannot be reached just now.", "Try again in a moment."
-    )
-    response.headers["retry-after"] = str(RETRY_AFTER_S)
-    return response
-
-
-def disk_full() -> JSONResponse:
-    """The disk is full. The same request may be sent again once there is space."""
-    response = problem_response(
-        507,
-        "disk_full",
-        "The arena's disk is full: nothing more can be stored just now.",
-        "Nothing that was stored before is lost. Please inform the lead of the arena: the server's disk is full.",
-    )
-    response.headers["retry-after"] = str(RETRY_FULL_S)
-    return response
+    message = "The arena's database cannot be reached just now."
+    return problem_response(503, "database", message, "Try again in a moment.", retry_after_s=RETRY_AFTER_S)
 
 
 def database_error(error: Exception) -> JSONResponse:
-    """The message for a database error."""
-    return disk_full() if isinstance(error, DiskFull) else database_unavailable()
+    """The message for a database error. If the disk is full, the request may be sent again once there is space."""
+    if not isinstance(error, DiskFull):
+        return database_unavailable()
+    message = "The arena's disk is full: nothing more can be stored just now."
+    hint = "Nothing that was stored before is lost. Please inform the lead of the arena: the server's disk is full."
+    return problem_response(507, "disk_full", message, hint, retry_after_s=RETRY_FULL_S)
 
 
 def _away(request: Request, error: Exception) -> JSONResponse:
@@ -160,7 +150,6 @@ def _internal(request: Request, error: Exception) -> JSONResponse:
 
 def install_handlers(app: FastAPI) -> None:
     """Register the error handlers of an application."""
-    app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)
     app.add_exception_handler(DatabaseFailed, _away)
     app.add_exception_handler(StoreError, _unavailable)

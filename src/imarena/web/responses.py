@@ -1,6 +1,7 @@
 """Convert results of workflows to wire types."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import cast
 
 from starlette.concurrency import run_in_threadpool
@@ -8,14 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from imarena import routing
 from imarena.core import moment_text
 from imarena.core.notices import Notice, sentence, sentences
-from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, now
-from imarena.core.records import Ranking as RankingRecord
+from imarena.core.records import Assignment, ImageRef, Issue, Item, Judgment, Output, Vote, now
 from imarena.reports import rank_tables
 from imarena.web import wire
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire_lead import RaterOut
-from imarena.web.wire_look import BattleOut, BoardOut, Cell, ItemLine, StandingOut, VoteOut
+from imarena.web.wire_look import BattleOut, BoardOut, ItemLine, VoteOut
 from imarena.workflows import serving
 from imarena.workflows.rating import HeldTask, RaterWork, other_answers, seconds_to_wait
 
@@ -66,13 +66,12 @@ def task_out(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
     def picture_at(slot: str, image: ImageRef | None) -> wire.Picture | None:
         return picture_out(arena, image, f"{base}/pictures/{slot}")
 
-    return wire.TaskOut(
+    return wire.TaskOut.of(
+        plan,
         address=task.address,
         campaign_id=assignment.campaign_id,
-        kind=kind,
         purpose=_purpose(assignment),
         instruction=serving.instruction_of_task(records, assignment),
-        dimension=plan.dimension,
         question=routing.forms().question(kind, plan.dimension),
         sources=[p for n, image in enumerate(sources) if (p := picture_at(f"source-{n}", image))],
         references=[p for n, image in enumerate(references) if (p := picture_at(f"reference-{n}", image))],
@@ -88,7 +87,6 @@ def task_out(arena: ServedWorkspace, task: HeldTask) -> wire.TaskOut:
         done=task.standing.done,
         quota_left=task.standing.quota_left,
         previous=_ballot(task.previous),
-        min_seconds=plan.min_seconds,
         wait_s=seconds_to_wait(task.handed_at, plan.min_seconds, moment_text(now())),
         can_undo=task.can_undo,
         other_answers=[wire.OtherAnswer.of(answer) for answer in other_answers(arena.workspace, assignment)],
@@ -123,52 +121,38 @@ def _criterion(question: routing.FormQuestion) -> wire.Criterion:
 def _ballot(answer: routing.Answer | None) -> wire.Ballot | None:
     if answer is None:
         return None
-    issues = [wire.IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
-    return wire.Ballot.of(answer, idempotency_key="previous", issues=issues)
+    return wire.Ballot.of(answer, idempotency_key="previous")
 
 
 def answer_of(ballot: wire.Ballot) -> routing.Answer:
     """Convert a rater's ballot for the voting desk."""
-    fields = {
-        name: getattr(ballot, name) for name in wire.Ballot.model_fields if name not in ("idempotency_key", "issues")
-    }
-    return routing.Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **fields)
+    fields = {name: value for name, value in ballot if name not in ("idempotency_key", "issues")}
+    return routing.Answer(issues=tuple(Issue(**dict(issue)) for issue in ballot.issues), **fields)
 
 
 def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.RaterStanding) -> wire.Next:
     """Why there is no task, and what the rater can do next."""
     plan = arena.voting.records.plan(campaign_id)
     outcome = routing.participation_outcome(plan, standing)
-    ending = {
-        "completion_code": routing.completion_code(plan, outcome),
-        "completion_url": routing.completion_address(plan, outcome),
-    }
-    return wire.Next.model_validate({"stage": standing.stage, "task": None, "outcome": outcome, **ending})
+    code, url = routing.completion_code(plan, outcome), routing.completion_address(plan, outcome)
+    return wire.Next.of(standing, task=None, outcome=outcome, completion_code=code, completion_url=url)
 
 
 def rater_campaign(
     arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool
 ) -> wire.RaterCampaign | None:
     """A campaign as seen by one of its raters; leads may take part without an invitation."""
-    campaign = arena.voting.records.campaign(campaign_id)
     plan = arena.voting.records.plan(campaign_id)
     standing, ahead = arena.voting.forecast(campaign_id, rater_id, leads=leads)
     if standing.stage == "not_invited":
         return None
-    return wire.RaterCampaign(
+    return wire.RaterCampaign.of(
+        plan,
+        **asdict(standing),
         campaign_id=campaign_id,
-        name=campaign.name,
-        kind=plan.kind,
-        stage=standing.stage,
-        consent=plan.consent,
-        guidelines=plan.guidelines,
-        done=standing.done,
-        quota=standing.quota,
-        quota_left=standing.quota_left,
         waiting=ahead.waiting,
         more_waiting=ahead.more,
         can_undo=ahead.can_undo,
-        min_seconds=plan.min_seconds,
         outcome=routing.participation_outcome(plan, standing),
     )
 
@@ -186,19 +170,13 @@ def rater_out(work: RaterWork) -> RaterOut:
     return RaterOut.of(work, notices=notices_out(work.notices))
 
 
-def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
-    """A ranking's rows."""
-    return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
-
-
 def board_out(board: serving.BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
     return BoardOut.of(
         board,
         method=method,
         warnings=sentences(board.notices, "page"),
-        standings=standings_out(board.ranking),
-        matrix=[Cell.model_validate(duel) for duel in board.matrix],
+        standings=board.ranking.models if board.ranking is not None else [],
         resampled=rank_tables.resampling_text(board.ranking) if board.ranking is not None else "",
         notices=notices_out(board.notices),
     )
@@ -221,24 +199,22 @@ def battle_out(arena: ServedWorkspace, pair: serving.BattleView) -> BattleOut:
         task=item.task,
         left=left.editor or "(not named)",
         right=right.editor or "(not named)",
-        votes=dict(pair.votes),
-        judgments=dict(pair.judgments),
     )
+
+
+def shown_preference(verdict: Vote | Judgment, *, mirrored: bool) -> str | None:
+    """The preference of a vote or a judgment as seen from the left output of the page."""
+    preference = verdict.preference
+    return preference.mirrored() if preference is not None and mirrored else preference
 
 
 def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; the rater is a number that is valid on this page only."""
-    vote = cast.vote
-    preference = vote.preference
-    if preference is not None and mirrored:
-        preference = preference.mirrored()
-    return VoteOut(
+    return VoteOut.of(
+        cast.vote,
         rater=f"rater {number}",
-        created_at=vote.created_at.isoformat(),
-        dimension=vote.dimension,
-        preference=preference.value if preference is not None else None,
-        ratings=vote.ratings,
-        comment=vote.comment,
+        created_at=cast.vote.created_at.isoformat(),
+        preference=shown_preference(cast.vote, mirrored=mirrored),
         live=cast.live,
         counts=not cast.reason,
         reason=cast.reason.value,

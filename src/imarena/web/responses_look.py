@@ -3,21 +3,14 @@
 import json
 
 from imarena.core.notices import Notice
-from imarena.core.records import JsonDict, Output, never_met_groups
+from imarena.core.records import JsonDict, Output, Run, never_met_groups
 from imarena.web import wire_look
 from imarena.web.arena import ServedWorkspace
-from imarena.web.responses import item_line, output_picture, picture_out
-from imarena.web.wire_models import ExampleOut, GroupOut, ModelOut
+from imarena.web.responses import item_line, output_picture, picture_out, shown_preference
+from imarena.web.wire_models import ExampleOut, ModelOut
 from imarena.workflows import serving
 
 _LONGEST = 4000
-
-
-def past_board_out(past: serving.BoardSnapshot) -> wire_look.BoardSnapshotOut:
-    """A board at an earlier time."""
-    return wire_look.BoardSnapshotOut.of(
-        past, ratings=[wire_look.RatingSnapshot.of(standing) for standing in past.ranking.models]
-    )
 
 
 def model_out(
@@ -31,18 +24,14 @@ def model_out(
     groups = never_met_groups(notices, [entry.model for entry in board.standings])
     of = next((number for number, group in enumerate(groups, 1) if results.model in group), None)
     return ModelOut.of(
-        board,
-        model=results.model,
+        results,
+        method=board.method,
+        n_battles=board.n_battles,
+        verdicts=board.verdicts,
         standing=standing,
         models=len(board.standings) if of is None else len(groups[of - 1]),
         group=of if len(groups) > 1 else None,
         reason="" if standing is not None else board.reason,
-        total=wire_look.Cell.model_validate(results.total),
-        opponents=[wire_look.Cell.model_validate(duel) for duel in results.opponents],
-        groups=[
-            GroupOut(by=group.by, value=group.value, counts=wire_look.Cell.model_validate(group.counts))
-            for group in results.groups
-        ],
         best=[_example(arena, example) for example in results.best],
         worst=[_example(arena, example) for example in results.worst],
         some_hidden=some_hidden,
@@ -52,27 +41,20 @@ def model_out(
 def _example(arena: ServedWorkspace, example: serving.ResultExample) -> ExampleOut:
     records = arena.voting.records
     line, output = item_line(records.item(example.item_id), 0), records.output(example.output_id)
-    return ExampleOut(
-        item_id=example.item_id,
-        instruction=line.instruction,
-        task=line.task,
+    return ExampleOut.of(
+        line,
         source=line.picture,
         picture=f"/api/outputs/{example.output_id}/picture" if output.image is not None else None,
-        counts=wire_look.Cell.model_validate(example.counts),
+        counts=example.counts,
     )
 
 
-def run_out(monitored: serving.MonitoredRun) -> wire_look.RunOut:
+def run_out(run: Run) -> wire_look.RunOut:
     """A run in a list."""
-    run = monitored.run
-    return wire_look.RunOut(
-        run_id=run.run_id,
-        command=run.command,
-        state=run.state,
+    return wire_look.RunOut.of(
+        run,
         created_at=run.created_at.isoformat(),
         finished_at=run.finished_at.isoformat() if run.finished_at is not None else None,
-        counts=monitored.counts,
-        cost_usd=monitored.cost_usd,
     )
 
 
@@ -80,7 +62,6 @@ def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_
     """The figures of a judge's behaviour."""
     return wire_look.JudgeHealthOut.of(
         behaviour,
-        failed=dict(behaviour.failed),
         with_people=behaviour.people_share,
         cost_usd=behaviour.cost_usd if costs else None,
     )
@@ -89,17 +70,9 @@ def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_
 def judgment_out(view: serving.ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
     """A judge's verdict with its raw reply."""
     judgment = view.judgment
-    preference = judgment.preference
-    if preference is not None and mirrored:
-        preference = preference.mirrored()
-    return wire_look.JudgmentOut(
-        judge=judgment.judge,
-        dimension=judgment.dimension,
-        order=judgment.order.value if judgment.order is not None else None,
-        status=judgment.status.value,
-        preference=preference.value if preference is not None else None,
-        score=judgment.score,
-        scores=judgment.scores,
+    return wire_look.JudgmentOut.of(
+        judgment,
+        preference=shown_preference(judgment, mirrored=mirrored),
         reply=serving.without_keys(view.reply) if view.reply is not None else None,
         error=serving.without_keys(judgment.error),
         created_at=judgment.created_at.isoformat(),
@@ -143,16 +116,11 @@ def output_out(
 ) -> wire_look.OutputOut:
     """An editor's output; `with_notes`: including the raters' comments."""
     votes = view.votes.get(output.output_id, [])
-    issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
+    issues = [issue for vote in votes for issue in vote.issues]
     trace = view.traces.get(output.output_id)
     steps = trace.steps if trace is not None else ()
-    return wire_look.OutputOut(
-        output_id=output.output_id,
-        editor=output.editor,
-        turn=output.turn,
-        mode=output.mode.value,
-        sample=output.sample,
-        status=output.status.value,
+    return wire_look.OutputOut.of(
+        output,
         picture=output_picture(arena, output),
         scores=view.scores.get(output.output_id, {}),
         ratings=view.ratings.get(output.output_id, {}),

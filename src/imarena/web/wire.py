@@ -33,8 +33,8 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, from_attributes=True)
 
     @classmethod
-    def of(cls, source: object, **others: Any) -> Self:
-        """`others`, and every other field copied by name from `source`."""
+    def of(cls, source: object, /, **others: Any) -> Self:
+        """`others`, and every other field copied by name from `source`; wire types inside are made in the same way."""
         return cls(**{name: getattr(source, name) for name in cls.model_fields if name not in others}, **others)
 
 

@@ -5,8 +5,18 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from imarena.routing import CampaignKind, ParticipationOutcome
+from imarena.storage import StoredInvitation, StoredSession, StoredToken
 from imarena.web.wire import NO_NUL, Line, NoticeOut, Wire, Words
-from imarena.workflows.rating import CampaignChanges, Code, CriterionAgreement, ExclusionChange
+from imarena.workflows.rating import (
+    CampaignChanges,
+    CampaignEdit,
+    CampaignProgress,
+    Code,
+    CriterionAgreement,
+    ExclusionChange,
+    RaterWork,
+    SkippedTasks,
+)
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 GrantedRole = Literal["lead", "rater", "viewer"]
@@ -96,48 +106,18 @@ class CampaignIn(Wire):
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
-class CampaignChanged(Wire):
+class CampaignChanged(CampaignEdit, Wire):
     """A change of a campaign: who, when, and the old and the new value of each setting.
 
     Or that a rater's votes were excluded or included again (`kind`), with the reason.
     """
 
-    at: str
-    by: str
-    changes: dict[str, dict[str, object]]
-    kind: Literal["settings", "excluded", "included"]
-    rater_id: str | None
-    rater: str
-    reason: str
-    since: str | None
 
-
-class CampaignOut(Wire):
+class CampaignOut(CampaignProgress, Wire):
     """A campaign with its progress."""
 
-    campaign_id: str
-    name: str
     kind: CampaignKind
-    open: bool
-    paused: bool
-    created_at: str
-    units: int
-    slots: int
-    votes: int
-    held: int
-    skipped: int
-    raters: int
-    complete_units: int
-    checks: int
-    checks_done: int
-    """Repeats and known answers, which no other figure includes."""
-    held_until: str | None
-    """When the last of the tasks in progress becomes available to others."""
     settings: dict[str, object]
-    disputed: int
-    """Units on which raters disagree."""
-    adjudicated: int
-    """How many of these units one more rater or the lead has answered."""
     history: list[CampaignChanged]
     """Changes since the campaign was created, newest first."""
     notices: list[NoticeOut]
@@ -157,47 +137,11 @@ class CampaignPage(Wire):
     next_cursor: str | None
 
 
-class RaterOut(Wire):
+class RaterOut(RaterWork, Wire):
     """A rater's work in a campaign. None: there are no data for a figure."""
 
-    rater_id: str
-    name: str
-    params: dict[str, str]
-    """Parameters that a crowd platform added to the link, such as the person's id there."""
-    active: bool
-    sheet: bool
-    """Answered only on a sheet and never joined here."""
-    votes: int
-    skipped: int
-    median_time_s: float | None
-    """Measured by the rater's page."""
-    median_measured_s: float | None
-    """Measured by the server."""
-    overclaimed: int
-    """Number of answers whose claimed time is much longer than the server measured."""
-    unseen: int
-    """Number of answers without pictures from this server: on a sheet, or by a program."""
-    last_active: str | None
-    hasty: int
-    """Number of answers given faster than anybody can look. They count like any other."""
-    test_right: int
-    test_asked: int
-    gold_right: int
-    gold_asked: int
-    repeats_same: int
-    repeats_asked: int
-    agreement: float | None
-    """Share of this rater's votes that agree with others' votes on the same unit."""
-    left_share: float | None
-    """Share of the left side among the votes for a side."""
-    flags: list[str]
-    """Why this rater is conspicuous."""
-    notices: list[NoticeOut]
-    """The same reasons in words, with the figures."""
-    excluded: bool
-    """The rater's votes do not count: all, or those from `excluded_since` on."""
-    excluded_since: str | None
-    excluded_reason: str
+    notices: list[NoticeOut]  # type: ignore[assignment]  # here with their texts
+    """The reasons why this rater is conspicuous in words, with the figures."""
 
 
 class RaterPage(Wire):
@@ -235,14 +179,8 @@ class AgreementOut(CriterionAgreement, Wire):
     """Agreement among raters on one criterion. An undefined figure is None, with the reason."""
 
 
-class SkipReason(Wire):
+class SkipReason(SkippedTasks, Wire):
     """One reason for skipping: its count, items (newest first, at most 20) and comments."""
-
-    reason: str
-    count: int
-    n_items: int
-    items: list[str]
-    words: list[str]
 
 
 class SkipReport(Wire):
@@ -272,24 +210,10 @@ class InvitationIn(Wire):
     """Bind a personal link to a rater for whom routing made tasks: whoever opens it gets exactly those."""
 
 
-class InvitationOut(Wire):
+class InvitationOut(StoredInvitation, Wire):
     """An invitation, without its secret."""
 
-    invitation_id: str
-    campaign_id: str | None
     role: GrantedRole
-    name: str
-    created_at: str
-    expires_at: str
-    revoked: bool
-    max_people: int
-    people: int
-    rater_id: str | None
-    """The rater that the link is bound to; None: each person who opens it becomes a new rater."""
-    one_use: bool
-    """The link opens only once, like a lead's. The owner of any other link may open it again."""
-    used: bool
-    """A one-use link has been opened."""
 
 
 class InvitationMade(Wire):
@@ -318,17 +242,8 @@ class TokenIn(Wire):
     days: Annotated[float, Field(gt=0, le=3650)] = 90
 
 
-class TokenOut(Wire):
+class TokenOut(StoredToken, Wire):
     """A program's token, without its secret."""
-
-    token_id: str
-    name: str
-    role: str
-    created_at: str
-    expires_at: str
-    revoked: bool
-    last_used_at: str | None
-    """Precise to five minutes; None: never used."""
 
 
 class TokenMade(Wire):
@@ -345,15 +260,9 @@ class TokenPage(Wire):
     next_cursor: str | None
 
 
-class SessionOut(Wire):
+class SessionOut(StoredSession, Wire):
     """A session of a user."""
 
-    session_id: str
-    role: str
-    name: str
-    campaign_id: str | None
-    created_at: str
-    expires_at: str
     mine: bool
     """The session of this request."""
 

@@ -7,29 +7,11 @@ from pydantic import Field
 from imarena.routing import ParticipationOutcome
 from imarena.web.wire import Wire
 from imarena.web.wire_lead import Name, RaterOut
-from imarena.workflows.rating import Payment, RaterAnswer
+from imarena.workflows.rating import CampaignForecast, Payment, RaterAnswer
 
 
-class LeftOutReason(Wire):
-    """A reason why units are left out, with a count."""
-
-    reason: str
-    text: str
-    count: int
-
-
-class CampaignForecastOut(Wire):
+class CampaignForecastOut(CampaignForecast, Wire):
     """A preview of a campaign's tasks. Nothing is stored."""
-
-    units: int
-    raters_per_unit: int
-    tasks: int
-    checks: int
-    """Number of practice, test and gold tasks."""
-    repeats: int
-    """Approximate number of repeated tasks, if as few raters as possible answer all units."""
-    reasons: list[LeftOutReason]
-    """Why there are fewer units than possible."""
 
 
 class PaymentOut(Payment, Wire):

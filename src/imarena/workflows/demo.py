@@ -86,7 +86,7 @@ def demo(
         )
         tau = truth.tau if truth is not None else {}
         counts = _tally(workspace)
-    conclusion = board_conclusion(first.ranking, "editor", describe_source(first.chosen))
+    conclusion = board_conclusion(first.ranking, describe_source(first.chosen))
     return Demo(root, page, len(items), _benchmark_size(), *counts, tau, conclusion)
 
 

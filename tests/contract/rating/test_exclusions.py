@@ -45,12 +45,12 @@ def test_boards_agreement_exports_and_plans_follow_and_come_back(any_workspace: 
     assert (answer_all(voting, campaign, one), answer_all(voting, campaign, two)) == (4, 4)
     assert isinstance(voting.next(campaign, three), RaterStanding), "every task is answered"
     record = get_campaign(any_workspace, campaign)
-    assert campaign_progress(any_workspace, record).to_json()["complete_units"] == 4
+    assert campaign_progress(any_workspace, record).complete_units == 4
 
     change = exclude_rater(any_workspace, two, since=None, reason="answers without looking", by="lead")
     assert (change.votes, change.excluded, n_counting(any_workspace)) == (4, True, 4)
-    progress = campaign_progress(any_workspace, record).to_json()
-    assert (progress["complete_units"], progress["votes"], progress["slots"]) == (0, 4, 8)
+    progress = campaign_progress(any_workspace, record)
+    assert (progress.complete_units, progress.votes, progress.slots) == (0, 4, 8)
     assert [found.n_raters for found in agreement(any_workspace, record)] == [1]
     assert rows_with(any_workspace, campaign, ",rater excluded") == 4
     work = {own.rater_id: own for own in rater_work(any_workspace, record)}
@@ -60,7 +60,7 @@ def test_boards_agreement_exports_and_plans_follow_and_come_back(any_workspace: 
     assert isinstance(stopped, RaterStanding)
     assert stopped.stage == "paused", "nobody works on tasks that do not count"
     assert answer_all(voting, campaign, three) == 4, "tasks are offered in the place of those that do not count"
-    assert campaign_progress(any_workspace, record).to_json()["complete_units"] == 4
+    assert campaign_progress(any_workspace, record).complete_units == 4
 
     back = include_rater(any_workspace, two, reason="it was somebody else", by="lead")
     assert (back.votes, n_counting(any_workspace)) == (4, 12)
@@ -79,7 +79,7 @@ def test_free_replacements_are_withdrawn_when_votes_count_again(any_workspace: W
     exclude_rater(any_workspace, one, since=None, reason="r", by="lead")
     include_rater(any_workspace, one, reason="", by="lead")
     assert answer_all(voting, campaign, two) == 0
-    assert campaign_progress(any_workspace, get_campaign(any_workspace, campaign)).to_json()["slots"] == 2
+    assert campaign_progress(any_workspace, get_campaign(any_workspace, campaign)).slots == 2
 
 
 def test_only_votes_from_a_moment_on(any_workspace: Workspace) -> None:

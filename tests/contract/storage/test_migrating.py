@@ -7,6 +7,7 @@ from imarena.core.errors import UserError
 from imarena.core.records import Item
 from imarena.storage import Workspace, migrate
 from imarena.storage.database import connect, writing
+from imarena.storage.schema_versions import newest_version
 from tests import samples
 from tests.servers.postgres import new_database
 
@@ -44,4 +45,4 @@ def test_an_upgrade_does_not_wait_for_ever(postgres: str, monkeypatch: pytest.Mo
             migrate.upgrade(engine)
     assert migrate.current_version(engine) == "0006"
     migrate.upgrade(engine)
-    assert migrate.current_version(engine) == migrate.newest_version()
+    assert migrate.current_version(engine) == newest_version()

@@ -23,6 +23,7 @@ from imarena.core.records import (
 )
 from imarena.storage import Workspace, migrate
 from imarena.storage import store as store_module
+from imarena.storage.schema_versions import newest_version, schema_versions
 from tests import samples
 
 
@@ -192,7 +193,7 @@ def test_many_writers_at_once_lose_nothing(any_workspace: Workspace) -> None:
 
 
 def test_the_migrations_make_the_schema(any_workspace: Workspace) -> None:
-    assert migrate.current_version(any_workspace.store.engine) == migrate.newest_version()
+    assert migrate.current_version(any_workspace.store.engine) == newest_version()
     assert migrate.schema_drift(any_workspace.store.engine) == []
 
 
@@ -211,5 +212,5 @@ def test_versions_are_those_that_alembic_sees() -> None:
     config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
     scripts = ScriptDirectory.from_config(config)
-    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(migrate.schema_versions()))
-    assert scripts.get_current_head() == migrate.newest_version()
+    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(schema_versions()))
+    assert scripts.get_current_head() == newest_version()

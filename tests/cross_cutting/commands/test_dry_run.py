@@ -9,7 +9,7 @@ import typer
 from sqlalchemy import select
 
 from imarena.cli.app import COMMANDS, app
-from imarena.core.records import Evidence, JsonDict
+from imarena.core.records import Evidence, Item, JsonDict, Rater, Verification
 from imarena.storage import open_workspace
 from imarena.storage.schema import metadata
 from tests.command import Imarena
@@ -28,6 +28,10 @@ CALLS: dict[str, list[str]] = {
         "curate", "run", "data/items.csv", "-s", "data/sources", "--endpoint", "fake", "--dry-run",
     ],
     "curate rescore": ["curate", "rescore", "curated", "--to", "again", "--endpoint", "fake", "--dry-run"],
+    "curate repair": [
+        "curate", "repair", "curated", "to-repair", "--instruction", "Make it red.", "--min-long-side", "16",
+        "--verifiers", "1", "--endpoint", "fake", "--dry-run",
+    ],
     "curate instructions": ["curate", "instructions", "-d", "studio", "--endpoint", "fake", "--dry-run"],
     "edival score": ["edival", "score", "--dry-run"],
     "health": ["health", "--judge", "builtin", "--probe", "2", "--dry-run"],
@@ -49,6 +53,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     value: JsonDict = {"dataset": "curated", "request": request, "settings": {}}
     with open_workspace(root / "arena") as workspace:  # an instruction that `curate rescore` finds
         workspace.store.add([Evidence(image_sha256="w", tool="cogretriever", kind="curation_request", value=value)])
+        shown = next(workspace.store.records(Item))  # the same image, on the repair list
+        update = {"dataset": "curated", "key": "to-repair", "provenance": {"curation": "w", "request": "a"}}
+        item = shown.model_copy(update=update)
+        check = Verification(item_id=item.item_id, rater_id="ann", checks={"feasible": False}, decision="repair")
+        workspace.store.add([item, Rater(rater_id="ann", name="ann"), check])
     write_folders(root / "arena", root / "data")
     return root
 

@@ -39,7 +39,7 @@ def test_a_newcomer_that_only_tied_is_not_as_sure_as_its_opponent(method: str, i
     board = rank(table, method=method, interval=interval)
     assert widths(board)["new"] > 600
     assert max(widths(board)[model] for model in STRENGTHS) < 150
-    assert Notice(code="intervals_from_model", values={"models": 1, "of": 5}) in board.notices
+    assert Notice(code="intervals_from_model", values={"models": 1, "of": 5, "names": ["new"]}) in board.notices
 
 
 @pytest.mark.parametrize("method", ["bt", "elo"])

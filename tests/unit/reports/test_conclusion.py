@@ -28,17 +28,17 @@ GROUPS = [*duel("a", "b", 30, 10), *duel("b", "c", 30, 10), *duel("a", "c", 36, 
 
 def test_groups_that_never_met_have_a_sentence_each() -> None:
     ranking = board(GROUPS)
-    said = board_conclusion(ranking, "editor", "people")
+    said = board_conclusion(ranking, "people")
     assert said.startswith(
-        "By the verdicts of people, the 5 editors form 2 groups that never met. Group 1 (a, b and c): "
+        "By the verdicts of people, the 5 models form 2 groups that never met. Group 1 (a, b and c): "
     )
-    assert "Group 1 (a, b and c): a is the best of 3 editors: " in said
+    assert "Group 1 (a, b and c): a is the best of 3 models: " in said
     assert said.endswith(
-        "Group 2 (x and y): There is no single best editor among 2: the 95% intervals do not separate x and y."
+        "Group 2 (x and y): There is no single best model among 2: the lead of x over y is not significant (95% confidence)."
     )
     section = significance_section(ranking)
     assert section is not None
-    assert section.points[0].startswith("3 of 4 pairs of editors differ significantly")
+    assert section.points[0].startswith("3 of 4 pairs of models differ significantly")
     assert "Group 1 (a, b and c): 3 of 3 pairs differ significantly." in section.points
     assert "Group 2 (x and y): 0 of 1 pair differs significantly." in section.points
     assert "Among 4 pairs" in section.points[-1]
@@ -82,7 +82,7 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
         rows += [(name, other, "right" if item % 3 == 0 else "left", f"i{item}") for name in names for other in others]
     said = board_conclusion(board(rows))
     assert said.startswith("a, b and c share first place among 8 models; ")
-    assert said.endswith("do not separate all of them from d, e, f and 2 more.")
+    assert said.endswith("not every lead over d, e, f and 2 more is significant (95% confidence).")
     many = [(f"m{left}", f"m{right}", "tie", "one") for left in range(8) for right in range(left)]
     assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share first place among 8 models."
 
@@ -107,7 +107,7 @@ def test_fewer_than_six_items_show_no_difference() -> None:
         assert pairs["difference_low"][0][1] > 0, "the interval alone would settle the pair"
         assert board_conclusion(ranking).startswith("a has the highest rating of 3 models, ")
         assert board_conclusion(ranking).endswith(
-            f" points ahead of b; {items} items are not enough evidence to say which is better."
+            f" rating points ahead of b; {items} items are not enough evidence to say which is better."
         )
         section = significance_section(ranking)
         assert section is not None
@@ -126,7 +126,12 @@ def test_few_items_do_not_make_a_best_model() -> None:
     """Six to nine items give intervals that are too narrow: without a real difference, one pair in ten looks settled."""
     ranking = voted([(4, 1), (3, 1), (3, 2)] * 2)
     assert "few_units" in {notice.code for notice in ranking.notices}
-    assert board_conclusion(ranking).endswith("Only 6 items: the intervals are too narrow, and the lead may be chance.")
+    said = board_conclusion(ranking)
+    assert said.startswith("a has the highest rating of 3 models: ")
+    assert said.endswith("Only 6 items: the intervals are too narrow, and the lead may be chance.")
+    for items in (9, 10):
+        best = board_conclusion(board([*duel("a", "b", items, 0), *duel("b", "a", 0, items)]))
+        assert ("is the best" in best, "has the highest rating" in best) == (items == 10, items == 9)
     section = significance_section(ranking)
     assert section is not None
     assert (
@@ -140,8 +145,8 @@ def test_a_lead_without_bounds_is_named_beside_the_one_that_is_not_separated() -
     """`half` met only `bad`, on five items: nothing is known about its lead over `good`, which is above `bad`."""
     rows = [*duel("good", "bad", 13, 7), *duel("half", "bad", 5, 0)]
     assert board_conclusion(board(rows)) == (
-        "There is no single best model among 3: the 95% intervals do not separate half and bad, "
-        "and the data do not bound the lead of half over good."
+        "There is no single best model among 3: the lead of half over bad is not significant (95% confidence), "
+        "and the data do not bound its lead over good."
     )
 
 
@@ -162,7 +167,7 @@ def test_the_table_of_all_pairs_has_what_the_sentences_leave_out(tmp_path: Path)
     rows = [row for place, left in enumerate(names) for right in names[place + 1 :] for row in duel(left, right, 7, 5)]
     section = significance_section(board(rows))
     assert section is not None
-    assert any(point.startswith("The other 4 editors: the table “All pairs” lists") for point in section.points)
+    assert any(point.startswith("The other 4 models: the table “All pairs” lists") for point in section.points)
     assert len(section.tables[0].rows) == 12 * 11 // 2
     short = significance_section(board(GROUPS))
     assert short is not None

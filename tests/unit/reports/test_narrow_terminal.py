@@ -23,7 +23,7 @@ def test_a_board_leaves_columns_out_before_it_breaks_names() -> None:
     show_table(standings_table(rank([*rows, {**rows[0], "winner": "right"}], rounds=20)), console)
     lines = out.getvalue().splitlines()
     assert all(len(line.rstrip()) <= 80 for line in lines)
-    assert lines[0].startswith(f"{LONG} is the best of 2 models")  # the conclusion, which is folded
+    assert lines[0].startswith(f"{LONG} has the highest rating of 2 models")  # the conclusion, which is folded
     head = next(number for number, line in enumerate(lines) if line.startswith("rank"))
     assert f" {LONG} " in lines[head + 1]
     assert f" {LONG}-2 " in lines[head + 2]

@@ -50,8 +50,8 @@ def test_a_comparison_shows_who_is_ahead_where() -> None:
     one, two = item("one"), item("two")
     figures = ComparisonFigures("old", "new", "some-judge", compare_points([1.0, 0.0], "old", "new"), {}, ())
     items = [
-        ComparedItem(one, output(one, "old"), output(one, "new"), True, 12.4),
-        ComparedItem(two, output(two, "old"), output(two, "new"), False, None),
+        ComparedItem(one, output(one, "old"), output(one, "new"), 1.0, 12.4),
+        ComparedItem(two, output(two, "old"), output(two, "new"), 0.0, None),
     ]
     page = build_comparison_page(figures, items, lambda image: f"{image.sha256[:4]}.jpg")
     assert [section.title for section in page.sections] == ["Result", "Where new is ahead", "Where old is ahead"]
@@ -102,8 +102,8 @@ def test_an_overview_counts_failures_beside_what_was_made() -> None:
         assert report_lead(outputs, judgments, {"item": 4, "output": 3, "vote": votes, "rating": ratings}) == (
             f"4 items, 1 editor, 3 outputs of 4 asked for, 2 judgments, {text}."
         )
-    made, judged = overview_section(outputs, judgments, {}, {"e": 6}).tables
-    assert made.rows == (("e", 3, 1, 4, 0.75, 6, None, None),)
+    made, judged = overview_section(outputs, judgments, {"e": "75% (3 of 4)"}, {"e": 6}).tables
+    assert made.rows == (("e", 3, 1, 4, "75% (3 of 4)", 6, None, None),)
     assert judged.rows == (("j", 2, 1),)
     assert overview_section({}, {}, {}, {}).text == ("No output was made or imported yet, and no judge was asked.",)
 

@@ -28,7 +28,7 @@ EXPECTED = {
     },
 }  # fmt: skip
 MODES = {
-    "new image", "returned input", "missing objects", "unreadable text", "numbers that do not agree",
+    "new image", "returned input", "missing objects", "missing or unreadable text", "numbers that do not agree",
     "chart and legend errors", "skipped parts", "ignored or copied references", "shadows", "distorted figures",
     "misplaced objects", "misaligned boxes", "misread depth maps", "canvas changed", "luminance drift", "over-exposure",
 }  # fmt: skip

@@ -71,10 +71,10 @@ def test_spread_cost_and_time_are_what_they_say(table: list[list[int | None]]) -
     asked = sum(map(len, table))
     won = sum(score >= 6 for unit in scored for score in unit)
     assert (made.samples, made.failed, made.successes) == (asked, asked - sum(map(len, scored)), won)
-    assert made.cost_per_success.value == (pytest.approx(0.5 * asked / won) if won else None)
+    assert made.cost_usd_per_success.value == (pytest.approx(0.5 * asked / won) if won else None)
     assert made.seconds_per_success.value == (pytest.approx(2.0 * asked / won) if won else None)
     if not won:
-        assert made.cost_per_success.reason == NO_SUCCESS
+        assert made.cost_usd_per_success.reason == NO_SUCCESS
 
 
 def test_a_lower_score_is_the_better_one_where_the_judge_says_so() -> None:
@@ -101,13 +101,13 @@ def test_what_is_not_known_is_no_number() -> None:
     samples = samples_of([[7, 3]], None)
     made = figures_of(samples, 1, 1)
     assert made.successes is None
-    assert made.pass_at[1].reason == made.cost_per_success.reason == NO_THRESHOLD
+    assert made.pass_at[1].reason == made.cost_usd_per_success.reason == NO_THRESHOLD
     assert made.best_of[1].value == 5.0
     unpriced = samples_of([[7, 3]])
     unpriced = ModelSamples(
         unpriced.unit, unpriced.unit_item, unpriced.score, unpriced.success, np.array([0.5, math.nan]), unpriced.seconds
     )
-    assert figures_of(unpriced, 1, 1).cost_per_success.reason == "no cost is stored for 1 of 2 samples"
+    assert figures_of(unpriced, 1, 1).cost_usd_per_success.reason == "no cost is stored for 1 of 2 samples"
     assert figures_of(unpriced, 1, 1).seconds_per_success.value == 4.0
 
 
@@ -115,7 +115,7 @@ def test_items_that_were_not_asked_for_count_only_where_that_was_chosen() -> Non
     assert figures_of(samples_of([[9], [9]]), 1, 4).pass_at[1].value == 1.0
     counted = figures_of(samples_of([[9], [9]], unasked=np.array([2, 3])), 1, 4)
     assert counted.pass_at[1].value == 0.5
-    assert counted.units == 4
+    assert counted.items == 4
     assert counted.best_of[1].n == 2  # a failure is never a score
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.command import Imarena
+from imarena.reports.rank_tables import COVERAGE
+from tests.command import ROOT, Imarena
 from tests.samples import png
 
 ITEMS = {"k0": "people", "k1": "people", "k2": "people", "k3": "places", "k4": "places"}
@@ -63,7 +64,45 @@ def test_outputs_that_were_imported_by_table(imarena: Imarena, arena: str) -> No
     assert coverage(board) == pytest.approx({"alpha": 1.0, "gamma": 1.0, "beta": 0.6})
     status = imarena("-w", arena, "--json", "status").json
     assert status["coverage"] == pytest.approx(coverage(board))
-    assert "60" in imarena("-w", arena, "status").out
+    shown = imarena("-w", arena, "status").out
+    assert "60% (3 of 5)" in shown
+    assert COVERAGE in " ".join(shown.split())
+
+
+def test_people_are_not_asked_about_a_missing_output(imarena: Imarena, arena: str) -> None:
+    """Beta lacks two outputs. No rater was to compare them, so that the board left nothing out."""
+    words = ("-w", arena, "rank", "--source", "people", "--rounds", "0")
+    board = imarena(*words, "--json").json
+    assert (board["excluded"], board["n_battles"]) == ({}, 12)
+    shown = imarena(*words)
+    assert "left out" not in shown.out + shown.err
+    lost = imarena(*words, "--json", "--missing", "loss").json
+    assert lost["n_battles"] == 16
+
+
+def test_coverage_has_one_definition(imarena: Imarena, arena: str) -> None:
+    words = ("-w", arena, "rank", "--source", "people", "--rounds", "0")
+    assert f"coverage: {COVERAGE}" in " ".join(imarena(*words).out.split())
+    imarena("-w", arena, "report", "report.html")
+    imarena("-w", arena, "site", "public", "--licence", "CC-BY-4.0")
+    texts = [(imarena.folder / file).read_text(encoding="utf-8") for file in ("report.html", "public/about.html")]
+    texts += [(ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("index.md", "guide/ranking.md")]
+    assert [COVERAGE in " ".join(text.split()) for text in texts] == [True] * 4
+
+
+def test_a_table_of_votes_does_not_show_which_outputs_are_missing(imarena: Imarena, tmp_path: Path) -> None:
+    rows = [(f"k{number}", "alpha", "beta", "left" if number % 3 else "right") for number in range(12)]
+    rows += [(f"k{number}", "alpha", "gamma", "tie") for number in range(3)]
+    write_csv(tmp_path / "votes.csv", ("item", "left", "right", "winner"), rows)
+    words = ("rank", "--from", "votes.csv", "--rounds", "0")
+    assert set(coverage(imarena(*words, "--json").json).values()) == {None}
+    shown = imarena(*words)
+    assert "overage" not in shown.out + shown.err
+    stated = [(*row, "refused" if row[0] in ("k1", "k2", "k4") and row[2] == "beta" else "ok") for row in rows]
+    write_csv(tmp_path / "votes.csv", ("item", "left", "right", "winner", "status_right"), stated)
+    # gamma has an output for each of its three items, beta for 9 of 12
+    assert coverage(imarena(*words, "--json").json) == {"alpha": 1.0, "beta": 0.75, "gamma": 1.0}
+    assert "Coverage differs between models, from 75% ('beta') to 100%" in " ".join(imarena(*words).err.split())
 
 
 def test_an_item_that_nobody_delivered_counts_too(imarena: Imarena, tmp_path: Path) -> None:

@@ -134,9 +134,13 @@ def test_the_conclusion_comes_before_the_warnings_and_equal_ones_are_grouped(tmp
     warnings = [line for line in lines if line.startswith("warning:")]
     assert "warning:" not in shown[: shown.rindex("is the best of 2 models")]
     assert "task t0, task t1, task t2, task t3, task t4 and 2 more: 'a' won every battle" in " ".join(warnings)
-    few = [line for line in warnings if "to resample" in line or "other figures" in line]
+    assert "to resample" not in shown, "no interval is printed that could be too narrow"
+    assert len(warnings) <= 5
+    rows += [f"b,a,left,i0,t{task}" for task in range(8)]
+    (tmp_path / "b.csv").write_text("left,right,winner,item,task\n" + "\n".join(rows) + "\n")
+    lines = run("--from", str(tmp_path / "b.csv"), "--by", "task", "--rounds", "20").output.splitlines()
+    few = [line for line in lines if "to resample" in line or "other figures" in line]
     assert len(few) == 3, "two in full, and the names of the other groups"
-    assert len(warnings) <= 8
 
 
 def test_fragility_names_the_votes_items_and_raters_that_decide(tmp_path: Path) -> None:
@@ -186,8 +190,8 @@ def test_the_conclusion_has_no_upper_end_where_the_data_give_none(tmp_path: Path
     # Clopper and Pearson: a share of 0.025 ** (1 / 8) of the points or more
     share = 0.025 ** (1 / 8)
     least = 400 * math.log10(share / (1 - share))
-    ends = f"at least {least:.0f} points ahead of b (95% interval, without an upper end)"
-    assert f"a is the best of 2 models: {ends}." in shown
+    ends = f"at least {least:.0f} rating points ahead of b (95% interval, without an upper end)"
+    assert f"a has the highest rating of 2 models: {ends}." in shown, "fewer than ten items make no best model"
     asked = CliRunner().invoke(app, ["--json", "rank", "--from", str(tmp_path / "b.csv")], catch_exceptions=False)
     pairs = json.loads(asked.stdout)["details"]["pairs"]
     assert pairs["difference_low"][0][1] == pytest.approx(least)
@@ -197,7 +201,7 @@ def test_the_conclusion_has_no_upper_end_where_the_data_give_none(tmp_path: Path
 
 def test_five_wins_of_five_do_not_make_a_best_model(tmp_path: Path) -> None:
     shown = run("--from", str(sweep(tmp_path / "b.csv", wins=5))).output
-    assert "382 points ahead of b; 5 items are not enough evidence to say which is better." in shown
+    assert "382 rating points ahead of b; 5 items are not enough evidence to say which is better." in shown
 
 
 def test_a_lead_over_a_model_never_met_is_not_bounded(tmp_path: Path) -> None:

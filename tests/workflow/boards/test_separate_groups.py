@@ -30,7 +30,7 @@ def test_every_group_has_its_own_ranks(imarena: Imarena, arena: Path, tmp_path: 
     assert table[0].startswith("group,model,")
     imarena("-w", arena, "report", tmp_path / "out")
     report = (tmp_path / "out" / "report.md").read_text()
-    assert "| group | rank | editor |" in report
+    assert "| group | rank | model |" in report
     assert "| 2 | 1 | dog |" in report
     plots = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.svg"))
     assert "group 2: ratings hold within the group" in plots

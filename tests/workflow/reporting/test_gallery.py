@@ -91,7 +91,7 @@ def test_a_chart_takes_the_colours_of_the_page_and_is_a_file_on_white(arena: Wor
     assert "Bradley-Terry" in page
     assert "Known truth" in page
     assert re.search(r">studio-new-image</td>.*>draws another picture", page)
-    assert "A judge can be wrong: compare with the true quality" in page
+    assert "contradicts it, the judge is wrong." in page
     assert re.search(r"took \d+% of the points in \d+ battles, true quality [01][.]\d\d", page)
     with Image.open(tmp_path / "report" / "plots" / "board-1-ratings.png") as light:
         assert light.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)

@@ -11,6 +11,7 @@ from PIL import Image
 
 from imarena.core.records import Item, Judgment, Output, Rater, Status, Turn, Vote
 from imarena.images import describe_image
+from imarena.reports.rank_tables import COVERAGE
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.workflows.wiring import record_run
 from tests.command import Imarena
@@ -77,7 +78,7 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     lines = [line for line in text.splitlines() if line]
     assert lines[0] == "# Ours"
     said = re.fullmatch(
-        r"By the verdicts of judge robot, good is the best of 3 editors: at least (\d+) points ahead of fair "
+        r"By the verdicts of judge robot, good is the best of 3 models: at least (\d+) rating points ahead of fair "
         r"\(95% interval, without an upper end\)\.",  # it won every battle
         lines[1],
     )
@@ -85,15 +86,15 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     ranked = Imarena(arena.parent)("--json", "-w", arena, "rank", "--judge", "robot").json
     assert int(said[1]) == round(ranked["details"]["pairs"]["difference_low"][0][1])
     assert lines[2].startswith("12 items, 3 editors, 35 outputs of 36 asked for")
-    assert "one that is 100 points ahead wins about 64% of its battles" in lines[3]
+    assert "one that is 100 rating points ahead wins about 64% of its battles" in lines[3]
     page = (arena.parent / "first" / "index.html").read_text()
     assert lines[3] in page
-    assert page.index("good is the best of 3 editors") < page.index("<h2")
+    assert page.index("good is the best of 3 models") < page.index("<h2")
     shown = Imarena(arena.parent)("-w", arena, "rank", "--judge", "robot").out
     assert shown.splitlines()[0].startswith(
-        f"By the verdicts of judge robot, good is the best of 3 models: at least {said[1]} points ahead of fair"
+        f"By the verdicts of judge robot, good is the best of 3 models: at least {said[1]} rating points ahead of fair"
     )
-    assert "coverage: the share of requested outputs that exist (each turn counts)" in shown
+    assert f"coverage: {COVERAGE}" in shown
 
 
 def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
@@ -110,7 +111,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     ]
     assert "fair" not in text
     said = next(line for line in text.splitlines() if line.startswith("By the verdicts of judge critic, "))
-    assert said.endswith(". Only the editors chosen for this report are compared.")
+    assert said.endswith(". Only the models chosen for this report are compared.")
     absent = text[text.index("## Not in this report") :]
     needs = "measurements of images, a judge that looks for failures, or tags of raters"
     assert f"- Failure modes: needs {needs}. Command: imarena edit, then imarena judge." in absent
@@ -154,7 +155,7 @@ def test_methods_have_every_setting_version_and_seed(arena: Path) -> None:
     assert re.search(r"\| critic \|.*\| imported \|", judges)
     assert re.search(r"\| good \| 2\.1 \| \{.steps.:30\} \| 0, 1 \| 12 \|", methods)
     assert re.search(r"\| poor \| 2\.1 \| \{.steps.:32\} \| 0, 1 \| 12 \|", methods)
-    assert "Ratings are Bradley-Terry ratings on a scale where 400 points mean odds of 10 to 1" in methods
+    assert "Ratings are Bradley-Terry ratings on a scale where 400 rating points mean odds of 10 to 1" in methods
     assert "ties count as half a win each. Missing outputs are excluded. Intervals are 95% percentile" in methods
     assert re.search(r"\| edit \| \{.items.:12,.seed.:7\} \| done \| 3 ok \|", methods)
 
@@ -205,8 +206,8 @@ def test_words_sizes_and_animations_are_explained_where_they_stand(arena: Path) 
     text = report(arena, "words")
     (head,) = [line for line in text.splitlines() if line.startswith("| editor | ok |")]
     assert head == "| editor | ok | timeout | asked for | coverage | attempts | other size | animated |"
-    assert "| poor | 12 | 0 | 12 | 100% | 12 | 2 | 2 |" in text
-    assert "| good | 12 | 0 | 12 | 100% | 12 |  |  |" in text
+    assert "| poor | 12 | 0 | 12 | 100% (12 of 12) | 12 | 2 | 2 |" in text
+    assert "| good | 12 | 0 | 12 | 100% (12 of 12) | 12 |  |  |" in text
     assert "timeout: no answer in time." in text
     assert "Other size: outputs whose width or height is not that of the source image." in text
     assert "Animated: outputs with several frames. Only the first frame is shown and judged." in text

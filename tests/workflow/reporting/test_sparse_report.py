@@ -60,16 +60,16 @@ def test_a_workspace_of_failed_requests_is_not_asked_for_judgments(tmp_path: Pat
 
 def test_ties_have_neither_best_nor_worst_outputs(tmp_path: Path) -> None:
     text = report_of(tmp_path / "w", Outcome.TIE)
-    assert not re.search("^## (Best|Worst) outputs", text, re.MULTILINE)
-    assert "- Best outputs: needs battles that outputs with stored images won. Command: " in text
-    assert "- Worst outputs: needs battles that outputs with stored images lost. Command: " in text
+    assert not re.search("^## Outputs that .* rated (best|worst)", text, re.MULTILINE)
+    assert "- Outputs that were rated best: needs battles that outputs with stored images won. Command: " in text
+    assert "- Outputs that were rated worst: needs battles that outputs with stored images lost. Command: " in text
 
 
 def test_bad_outputs_are_worst_and_never_best(tmp_path: Path) -> None:
     text = report_of(tmp_path / "w", Outcome.BOTH_BAD)
-    assert not re.search("^## Best outputs", text, re.MULTILINE)
-    worst = text[text.index("## Worst outputs") :]
-    assert "took 0% of the points in 2 battles" in worst
+    assert not re.search("^## Outputs that .* rated best", text, re.MULTILINE)
+    worst = text[text.index("## Outputs that the judge rated worst") :]
+    assert "win share 0% in 2 battles" in worst
 
 
 def test_verdicts_on_outputs_without_editor_names_point_to_align(imarena: Imarena, tmp_path: Path) -> None:

@@ -136,8 +136,9 @@ def test_a_table_with_only_a_header_and_a_campaign_without_votes(imarena: Imaren
         ("b", "item,left,right,winner,rater"),
     ):
         write(tmp_path / f"{name}.csv", head, [])
+    write(tmp_path / "marks.csv", "unit,rater,value", ["u,r,1"])
     for words in (("agree", "--from", "r.csv"), ("agree", "--from", "b.csv"), ("rank", "--from", "b.csv"),
-                  ("align", "--from", "s.csv", "--against", "r.csv")):  # fmt: skip
+                  ("align", "--from", "s.csv", "--against", "marks.csv")):  # fmt: skip
         assert f"{words[2]} has no rows." in imarena(*words, code=2).err
     with init_workspace(tmp_path / "w") as workspace:
         for number in range(3):

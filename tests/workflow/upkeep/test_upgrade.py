@@ -8,6 +8,7 @@ from imarena.core.records import Assignment, Item, Vote
 from imarena.storage import migrate, open_workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
+from imarena.storage.schema_versions import newest_version
 from imarena.workflows.upkeep import upgrade_workspace
 from tests.command import Imarena
 from tests.fixtures.old_workspaces import load_sqlite
@@ -21,7 +22,7 @@ def test_an_old_workspace_is_upgraded_after_a_backup(tmp_path: Path, imarena: Im
     assert "imarena upgrade" in refused.err
     done = imarena("-w", root, "--json", "upgrade").json
     assert done["from"] == version
-    assert done["to"] == migrate.newest_version()
+    assert done["to"] == newest_version()
     assert Path(done["backup"]).exists()
     with open_workspace(root) as workspace:
         assert migrate.schema_drift(workspace.store.engine) == []
@@ -57,7 +58,7 @@ def test_an_upgrade_can_leave_the_backup_out(tmp_path: Path, imarena: Imarena) -
     both = imarena("-w", root, "upgrade", "--no-backup", "--backup-to", tmp_path / "safe", code=2)
     assert "contradict" in both.err
     done = imarena("-w", root, "--json", "upgrade", "--no-backup").json
-    assert (done["to"], done["backup"]) == (migrate.newest_version(), "")
+    assert (done["to"], done["backup"]) == (newest_version(), "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old"]
 
 
@@ -86,5 +87,5 @@ def test_an_upgrade_names_the_damaged_record(tmp_path: Path, imarena: Imarena) -
     with sqlite3.connect(root / "arena.db") as database:
         database.execute("UPDATE judgments SET body = ? WHERE id = ?", (body, identity))
     done = imarena("-w", root, "--json", "upgrade", "--backup-to", tmp_path / "last").json
-    assert done["to"] == migrate.newest_version()
+    assert done["to"] == newest_version()
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"]

@@ -18,12 +18,13 @@ import pytest
 from imarena.core.ids import content_id
 from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import backup, restore, snapshots
+from imarena.storage.schema_versions import newest_version
 from tests.command import Imarena, run_to_step
 from tests.fixtures.old_workspaces import VERSIONS, load_sqlite, move_to_postgres, rows_of
 from tests.killed import BATCH, moments
 from tests.servers.postgres import new_database
 
-OLDER = [version for version in VERSIONS if version != migrate.newest_version()]
+OLDER = [version for version in VERSIONS if version != newest_version()]
 COPIES = 10 * BATCH
 """Judgments, and a tenth as many votes: many batches for a migration that works in batches."""
 SEED = 12
@@ -110,7 +111,7 @@ def prepared(version: str, folder: Path, url: str = "", copies: int = COPIES) ->
 def check_finished(upgrade: Upgrade, root: Path, backups: Path, imarena: Imarena, step: str) -> None:
     """After a kill: the same command ends well, with what an upgrade gives that nothing stopped."""
     done = imarena("-w", root, "--json", "upgrade", "--backup-to", backups).json
-    assert done["to"] == migrate.newest_version() == schema_of(root), step
+    assert done["to"] == newest_version() == schema_of(root), step
     assert held(root) == upgrade.after, step
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"] is True, step
 
@@ -163,7 +164,7 @@ def test_an_upgrade_killed_in_the_middle_is_finished_by_the_next(
         root, backups = tmp_path / f"step-{step}", tmp_path / f"step-{step}-backup"
         shutil.copytree(upgrade.root, root)
         assert killed(root, step, backups)[0] == -signal.SIGKILL
-        assert upgrade.version <= str(schema_of(root)) <= migrate.newest_version()
+        assert upgrade.version <= str(schema_of(root)) <= newest_version()
         (first,) = snapshots(backups)
         check_finished(upgrade, root, backups, imarena, f"killed at {step} of {upgrade.steps}")
         for n, made in enumerate(snapshots(backups)):  # also the one that was taken halfway

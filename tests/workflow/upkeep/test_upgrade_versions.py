@@ -11,6 +11,7 @@ import pytest
 from imarena.core.records import Ranking
 from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import restore
+from imarena.storage.schema_versions import newest_version, schema_versions
 from tests.command import ROOT, Imarena
 from tests.fixtures.old_workspaces import (
     FOLDER,
@@ -56,7 +57,7 @@ def as_before(before: Rows, after: Rows) -> Rows:
 
 def test_every_schema_so_far_has_a_fixture() -> None:
     """The newest gets its own when a newer one is made."""
-    assert set(migrate.schema_versions()[:-1]) <= set(VERSIONS) <= set(migrate.schema_versions())
+    assert set(schema_versions()[:-1]) <= set(VERSIONS) <= set(schema_versions())
 
 
 @pytest.mark.slow
@@ -64,10 +65,10 @@ def test_a_fixture_of_the_newest_schema_is_one_command_away(tmp_path: Path) -> N
     """It holds something of everything, and its boards can be made."""
     command = [sys.executable, "-m", "tests.fixtures.make_workspace", "--to", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    rows = held(load_sqlite(migrate.newest_version(), tmp_path / "made", tmp_path))
+    rows = held(load_sqlite(newest_version(), tmp_path / "made", tmp_path))
     assert [table for table, found in rows.items() if not found] == []
     assert {row["purpose"] for row in rows["assignments"]} >= {"vote", "gold", "repeat", "practice", "qualification"}
-    recorded = json.loads((tmp_path / migrate.newest_version() / "boards.json").read_text(encoding="utf-8"))
+    recorded = json.loads((tmp_path / newest_version() / "boards.json").read_text(encoding="utf-8"))
     assert {"default", "people", "people by task", "pair-judge", "LPIPS"} <= recorded["boards"].keys()
 
 
@@ -75,7 +76,7 @@ def test_a_fixture_of_the_newest_schema_is_one_command_away(tmp_path: Path) -> N
 def test_a_workspace_of_each_schema_keeps_its_records(version: str, url: str, tmp_path: Path, imarena: Imarena) -> None:
     root = old_workspace(version, tmp_path / "old", url)
     before = held(root)
-    newest = migrate.newest_version()
+    newest = newest_version()
     if version != newest:
         assert "imarena upgrade" in imarena("-w", root, "status", code=2).err
     done = imarena("-w", root, "--json", "upgrade").json

@@ -62,7 +62,7 @@ def test_the_report_says_what_status_says(tmp_path: Path) -> None:
     told = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "2 items, 1 editor, 1 output of 4 asked for, 0 judgments, 0 votes." in told
     assert "| editor | ok | not_tried | refused | asked for | coverage | attempts |" in told
-    assert "| flaky | 1 | 2 | 1 | 4 | 25% | 6 |" in told
+    assert "| flaky | 1 | 2 | 1 | 4 | 25% (1 of 4) | 6 |" in told
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted, unknown_name
+from imarena.core import UserError, counted, known_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -53,10 +53,18 @@ def calibrate(
     plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
 ) -> None:
     """Measure how well a judge agrees with people, by score gap, and store the calibration."""
+    from imarena.routing import CALIBRATION_METHODS
     from imarena.workflows.active_elo import calibrate_judge
     from imarena.workflows.boards import CalibrationOptions
 
-    fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
+    fit = CalibrationOptions(
+        known_name("No calibration method", method, CALIBRATION_METHODS),
+        ridge,
+        _edges(edges),
+        read_range(score_range),
+        rounds,
+        seed,
+    )
     with session_workspace(context) as workspace:
         report = calibrate_judge(workspace, judge, fit)
     document = report.to_json()
@@ -97,7 +105,7 @@ def plan(
     judge: JudgeOption = None,
     target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
     level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
-    top: Annotated[int, typer.Option("--top", min=1, help="The number of top models whose order must be certain.")] = 3,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of top models that must be in order.")] = 3,
     confidence: Annotated[float, typer.Option("--confidence", help="Required probability of that order.")] = 0.95,
     cost_vote: Annotated[float, typer.Option("--cost-vote", min=0, help="Cost of a vote.")] = 0.1,
     raters: Annotated[int, typer.Option("--raters", min=1, help="Number of raters.")] = 1,
@@ -150,7 +158,7 @@ def plan(
 @app.command()
 def assign(
     context: typer.Context,
-    budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
+    budget: Annotated[int, typer.Option("--budget", help="Number of votes to ask for.")],
     judge: JudgeOption = None,
     policy: Annotated[
         str,
@@ -282,7 +290,10 @@ def rank_again(
     boards, left_out = reranked.boards, list(reranked.left_out)
     if not boards:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in boards], "left_out": left_out}
+    documents = [
+        {"setting": name, **ranking.model_dump(mode="json", exclude={"covariance"})} for name, ranking in boards
+    ]
+    document = {"boards": documents, "left_out": left_out}
     tables = [table for name, ranking in boards for table in _board_tables(name, ranking)]
     warn_all(context, [*left_out, *sentences(notice for _, ranking in boards for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
@@ -313,11 +324,11 @@ def report(
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import explicit_gates
-    from imarena.workflows.active_elo import Trial, active_report
+    from imarena.workflows.active_elo import SimulationPlan, active_report
 
     gates = explicit_gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
-    trial = Trial(max(seeds, 2), seed=seed) if seeds else None
+    trial = SimulationPlan(seeds=max(seeds, 2), seed=seed) if seeds else None
     with session_workspace(context) as workspace, progress_bars("report") as progress:
         document = active_report(
             workspace,
@@ -347,10 +358,6 @@ def _number(votes: int | None) -> str:
     return "over a million" if votes is None else f"{votes:,}"
 
 
-def _board(ranking: "Ranking") -> dict[str, Any]:
-    return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
-
-
 def _board_tables(name: str, ranking: "Ranking") -> list[Table]:
     from imarena.reports import board_tables
 
@@ -370,14 +377,6 @@ def _band(row: "GapRow") -> tuple[CellValue, ...]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _method(text: str) -> Any:
-    from imarena.routing import CALIBRATION_METHODS
-
-    if text not in CALIBRATION_METHODS:
-        raise unknown_name("No calibration method", text, CALIBRATION_METHODS)
-    return text
 
 
 def _edges(text: str) -> tuple[float, ...]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     from_file: Annotated[
-        Path | None, typer.Option("--from", help="A judge's scores (unit, model, judge, score). None: simulated data.")
+        Path | None,
+        typer.Option("--from", help="A judge's scores (unit, model, judge, score). Default: simulated data."),
     ] = None,
     against: Annotated[
         Path | None, typer.Option("--against", help="People's ratings of the same outputs (unit, model, rater, value).")
@@ -29,15 +30,15 @@ def command(
     budgets: Annotated[str, typer.Option("--budgets", help="Numbers of votes to compare.")] = "50,100,200,400",
     seeds: Annotated[int, typer.Option("--seeds", help="Number of repetitions, each on a new split.")] = 200,
     policies: Annotated[
-        str, typer.Option("--policies", help="A list; or paper (default), all, sensitivity.")
+        str, typer.Option("--policies", help="Policies, comma-separated, or a set: paper (default), all, sensitivity.")
     ] = "paper",
     tau: Tau = None,
     delta: Delta = None,
     deferral: Annotated[
         float, typer.Option("--deferral", help="Share of pairs that pass the gates, if no threshold is given.")
     ] = 0.337,
-    models: Annotated[int, typer.Option("--models", min=2, help="Simulated data: how many models.")] = 21,
-    items: Annotated[int, typer.Option("--items", min=8, help="Simulated data: how many items.")] = 400,
+    models: Annotated[int, typer.Option("--models", min=2, help="Simulated data: number of models.")] = 21,
+    items: Annotated[int, typer.Option("--items", min=8, help="Simulated data: number of items.")] = 400,
     bias: Annotated[
         float, typer.Option("--bias", min=0, help="Simulated data: spread of the judge's bias per model, in quality.")
     ] = 0.3,
@@ -47,7 +48,7 @@ def command(
     markdown: Markdown = False,
     latex: Latex = False,
 ) -> None:
-    """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
+    """Compare routing policies at the same number of human votes, on recorded or simulated judges and raters."""
     from imarena.routing import explicit_gates
     from imarena.workflows.active_elo import SimulationPlan, named_policies, recorded_world, simulate, simulated_world
 

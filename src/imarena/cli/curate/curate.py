@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
+from imarena.cli.console import (
+    Exit,
+    command_group,
+    emit,
+    print_causes,
+    program,
+    progress_bars,
+    session,
+    session_workspace,
+    stderr,
+    warn,
+)
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
-from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Yes, confirm_estimate, run_document
+from imarena.cli.questions.judging_options import ChosenOptions, Concurrency, DryRun, Model, Yes, may_spend
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.core import Cause
     from imarena.core.records import JsonDict
     from imarena.curation import CurationRequest
-    from imarena.judges import Estimate
     from imarena.workflows.curating import CurationReport, RequestOutcome
 
 app = command_group("Collect, check and trace source images for a benchmark (CogRetriever).")
@@ -55,7 +65,8 @@ EndpointOption = Annotated[
     str,
     typer.Option("--endpoint", help="An endpoint of imarena.toml whose model plans and scores."),
 ]
-Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
+_NOTHING = "Nothing was collected."
+_FREE = "Without --endpoint, rules choose the images at no cost."
 
 
 @app.command("run")
@@ -76,6 +87,7 @@ def run(
     endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
+    concurrency: Concurrency = None,
     max_cost_usd: MaxCost = None,
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -92,7 +104,9 @@ def run(
     }  # fmt: skip
     work = _Collection(
         dataset, source or [], licence, options, describe,
-        ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run),
+        ChosenOptions(
+            endpoint, base_url, model, concurrency=concurrency, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run
+        ),
     )  # fmt: skip
     _collect(context, read_requests(instructions), work)
 
@@ -114,7 +128,7 @@ def base(
     min_long_side: MinSide = None,
     describe: Describe = True,
 ) -> None:
-    """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
+    """Search with your own keywords (base track). Results pass the same checks and scores as those of `curate run`."""
     from imarena.curation import CurationRequest
 
     options: dict[str, Any] = {
@@ -137,6 +151,7 @@ def rescore(
     endpoint: EndpointOption = "",
     base_url: BaseUrl = None,
     model: Model = "",
+    concurrency: Concurrency = None,
     max_cost_usd: MaxCost = None,
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -153,14 +168,17 @@ def rescore(
     options: dict[str, Any] = {
         "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
-    chosen = ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run)
+    chosen = ChosenOptions(
+        endpoint, base_url, model, concurrency=concurrency, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run
+    )
     with session_workspace(context) as workspace:
         mind = wire_curation_planner(workspace.settings, chosen.endpoint_arguments(), max_cost_usd)
         stored = stored_candidates(workspace, dataset, to, curation_settings(workspace, options))
         estimates = estimate_curation(workspace, to, stored.requests, mind, stored.settings, stored=stored.images)
-        if not _may_run(context, chosen, estimates):
+        if not may_spend(context, chosen, estimates, _NOTHING, _FREE):
             return
-        report = score_again(workspace, stored, to, mind.planner, opened=mind.opened)
+        with progress_bars("rescore") as progress:
+            report = score_again(workspace, stored, to, mind, progress=progress)
     _finish(context, report)
 
 
@@ -190,24 +208,18 @@ def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _C
         mind = wire_curation_planner(workspace.settings, work.chosen.endpoint_arguments(), work.chosen.max_cost_usd)
         check_sources(workspace, work.sources)
         estimates = estimate_curation(workspace, work.dataset, requests, mind, settings, sources=len(work.sources))
-        if not _may_run(context, work.chosen, estimates):
+        if not may_spend(context, work.chosen, estimates, _NOTHING, _FREE):
             return
         with progress_bars("curate") as progress:
             sources = wire_sources(
                 workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress
             )
-            setup = CurationSetup(work.dataset, sources.sources, mind.planner, settings, opened=mind.opened)
+            setup = CurationSetup(
+                work.dataset, sources.sources, mind.planner, settings, opened=mind.opened,
+                concurrency=mind.concurrency,
+            )  # fmt: skip
             report = curate(workspace, requests, setup, progress=progress)
     _finish(context, report, sources.skipped)
-
-
-def _may_run(context: typer.Context, chosen: ChosenOptions, estimates: "list[Estimate]") -> bool:
-    """Print the estimate; ask for confirmation if it may cost money. False: say that nothing was collected."""
-    if confirm_estimate(context, chosen, estimates):
-        return True
-    free = "" if estimates else "Without --endpoint, rules choose the images at no cost. "
-    emit(context, run_document(chosen, estimates, []), f"{free}Nothing was collected.")
-    return False
 
 
 def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Cause, ...]" = ()) -> None:
@@ -220,27 +232,32 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
     for warning in report.warnings:
         warn(warning)
     emit(context, document, show)
+    if report.left and not session(context).json:
+        stderr().print(f"{counted(report.left, 'instruction')} left; run the same command to continue.")
     if not report.complete:
         raise typer.Exit(Exit.PARTIAL)
 
 
 def _show(console: Console, report: "CurationReport", command_line: str) -> None:
     for outcome in report.requests:
-        tried = sum(outcome.outcomes.values())
+        tried = sum(outcome.candidates.values())
         line = (
             f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
             f"{counted(outcome.rounds, 'round')}"
         )
-        console.print(line + (f"; manual review: {outcome.review}" if outcome.review else ""), soft_wrap=True)
+        why = f"; manual review: {outcome.review}" if outcome.review else ""
+        console.print(line + (f"; failed: {outcome.error}" if outcome.error else why), soft_wrap=True)
         for image in outcome.chosen:
             score = "" if image.score is None else f", score {image.score:.2f}"
             console.print(f"  {image.item}: {image.source}/{image.file}{score}", soft_wrap=True)
         if outcome.flags:
             console.print(f"  check by a person: {', '.join(outcome.flags)}")
-    print_causes(console, report.causes)
+    print_causes(console, report.left_out)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
     console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.")
+    if report.stopped:
+        console.print(f"stopped: {report.stopped}", soft_wrap=True)
     if report.earlier:
         console.print(
             f"'{report.dataset}' also has {counted(len(report.earlier), 'item')} that earlier runs chose:"
@@ -256,14 +273,14 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip
-    _advise(console, [outcome for outcome in report.requests if not outcome.complete])
+    _advise(console, [outcome for outcome in report.requests if outcome.review])
 
 
 def _advise(console: Console, short: "list[RequestOutcome]") -> None:
     """Print advice on instructions with too few images."""
     if any(outcome.too_small for outcome in short):
         console.print("Images were too small: lower the limit with --min-long-side N, or add larger images.")
-    if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):
+    if any(outcome.too_small < sum(outcome.candidates.values()) or not outcome.candidates for outcome in short):
         console.print(
             "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
             "of the instruction, or search with your own keywords (`curate base`)."

@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
-from imarena.cli.options import Verifiers
+from imarena.cli.options import BaseUrl, MaxCost, Verifiers
+from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Model, Yes, may_spend
 from imarena.core import counted
 
 if TYPE_CHECKING:
-    from imarena.workflows.curating import RepairEntry
+    from imarena.workflows.curating import RepairEntry, RepairResult
 
 
 def describe_images(
@@ -55,18 +56,23 @@ def repair_items(
     threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum score of another candidate.")] = None,
     min_long_side: Annotated[int | None, typer.Option(min=16, help="Minimum long side in pixels.")] = None,
     endpoint: Annotated[str, typer.Option(help="An endpoint of imarena.toml whose model captions and scores.")] = "",
+    base_url: BaseUrl = None,
+    model: Model = "",
+    max_cost_usd: MaxCost = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Print the items that people sent to repair, or repair one of them.
 
     A repaired item goes to the data set DATASET-repaired; people check it again before `curate release` takes it.
     """
     from imarena.workflows.curating import RepairChange, RepairSession, wire_curation_planner
-    from imarena.workflows.wiring import EndpointArguments
 
     options: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
     change = RepairChange(candidate, crop, instruction, discard)
+    chosen = ChosenOptions(endpoint, base_url, model, max_cost_usd=max_cost_usd, yes=yes, dry_run=dry_run)
     with session_workspace(context) as workspace:
-        desk = RepairSession(workspace, dataset, options, verifiers)
+        desk = RepairSession(workspace, dataset, options, verifiers, stores=not dry_run)
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
@@ -74,23 +80,32 @@ def repair_items(
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
-        wired = wire_curation_planner(workspace.settings, EndpointArguments(endpoint))
-        result = desk.repair(item, change, wired.planner, wired.opened)
-
-    def show(console: Console) -> None:
-        if not result.item:
-            console.print(f"{result.key}: discarded.")
+        mind = wire_curation_planner(workspace.settings, chosen.endpoint_arguments(), max_cost_usd)
+        plan = desk.plan(item, change, mind)
+        if not may_spend(context, chosen, plan.estimates, "Nothing was repaired."):
             return
-        flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
-        score = "" if result.score is None else f", score {result.score:.2f}"
-        console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
-        console.print(
-            f"Next, when all are repaired: {program(context)} curate release {dataset} --to NAME"
-            "   (it prints how to let people check the repairs)",
-            soft_wrap=True,
-        )  # fmt: skip
+        result = desk.carry_out(plan)
 
-    emit(context, result.to_json(), show)
+    emit(context, result.to_json(), lambda console: _show_repair(console, dataset, result, program(context)))
+    if result.stopped:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _show_repair(console: Console, dataset: str, result: "RepairResult", command_line: str) -> None:
+    if result.stopped:
+        console.print(f"{result.key}: not repaired; stopped: {result.stopped}", soft_wrap=True)
+        return
+    if not result.item:
+        console.print(f"{result.key}: discarded.")
+        return
+    flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
+    score = "" if result.score is None else f", score {result.score:.2f}"
+    console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
+    console.print(
+        f"Next, when all are repaired: {command_line} curate release {dataset} --to NAME"
+        "   (it prints how to let people check the repairs)",
+        soft_wrap=True,
+    )
 
 
 def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:

@@ -9,14 +9,7 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, program, progress_bars, session, session_workspace, stderr
 from imarena.cli.options import MaxCost, Verifiers
-from imarena.cli.questions.judging_options import (
-    ChosenOptions,
-    Concurrency,
-    DryRun,
-    Yes,
-    confirm_estimate,
-    run_document,
-)
+from imarena.cli.questions.judging_options import ChosenOptions, Concurrency, DryRun, Yes, may_spend
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -170,8 +163,7 @@ def instructions(
         chat = wire_curation_planner(workspace.settings, arguments, max_cost_usd).chat
         requests = read_requests(table) if table else []
         job = plan_instructions(workspace, requests, dataset=dataset, chat=chat, dry_run=dry_run)
-        if not confirm_estimate(context, chosen, job.estimates):
-            emit(context, run_document(chosen, job.estimates, []), "Nothing was asked.")
+        if not may_spend(context, chosen, job.estimates, "Nothing was asked."):
             return
         with progress_bars("curate") as progress:
             report = help_instructions(workspace, job, taxonomy=taxonomy, progress=progress)

@@ -130,8 +130,8 @@ def _show_plan(console: Console, plan: "BuildPlan") -> None:
 
 
 def _show(console: Console, report: "BuildReport") -> None:
-    from imarena.reports import build_tables
     from imarena.reports.tables import show_table
+    from imarena.workflows.edival_building import build_tables
 
     before = f", {report.items_before:,} built before" if report.items_before else ""
     console.print(f"{report.dataset}: {counted(report.items, 'item')} added{before}, from {report.images:,} images")

@@ -26,8 +26,8 @@ def command(
     scene = decompose_image(wire_decomposer(settings, decomposer, detector), picture)
 
     def show(console: Console) -> None:
-        from imarena.reports import objects_table
         from imarena.reports.tables import show_table
+        from imarena.workflows.edival_building import objects_table
 
         if scene.contents is not None:
             show_table(objects_table(scene.contents.objects), console)

@@ -52,7 +52,7 @@ def command(
     document = {
         "format": format_name,
         "directory": str(directory),
-        "skipped": [{"file": s.file, "row": s.row, "reason": s.reason} for s in lost],
+        "skipped": [skip.to_json() for skip in lost],
         "not_in_format": [{"file": s.file, "reason": s.reason} for s in beyond],
     }
 

@@ -48,9 +48,11 @@ def command(
 
 
 def _show(console: Console, report: "SiteReport") -> None:
+    groups = counted(report.group_boards, "board")
     parts = ((report.boards, "board"), (report.models, "model"), (report.battles, "battle"), (report.images, "image"))
     console.print(
-        f"Wrote {report.page}: {', '.join(counted(number, noun) for number, noun in parts)}."
+        f"Wrote {report.page}: {', '.join(counted(number, noun) for number, noun in parts)}"
+        f"{f', and {groups} of groups of items' if report.group_boards else ''}."
     )  # fmt: skip
     for reason, number in sorted(report.images_left_out.items()):
         console.print(f"left out: {counted(number, 'image')} ({reason})")

@@ -73,7 +73,7 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
         columns = (Column("judge"), Column("less"), Column("data set"), Column("dimension"), Column("difference"),
                    Column("95% interval"))  # fmt: skip
         rows_of = tuple(
-            (row.judge, row.against, row.dataset, row.dimension, _share(row.figure), _ends(row.figure))
+            (row.judge, row.against, row.dataset, row.dimension, _share(row.difference), _ends(row.difference))
             for row in result.differences
         )
         tables.append(Table(columns, rows_of, "Differences of strict accuracy"))

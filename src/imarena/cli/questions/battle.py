@@ -30,15 +30,17 @@ Until = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of the paper-compat coin.")]
 
 
-@judging_options.with_shared_options
+@judging_options.with_shared_options(*judging_options.ALL_OPTIONS)
 def command(
     context: typer.Context,
-    asked: judging_options.JudgingOptions,
+    judge: judging_options.Judges = None,
     orders: Orders = "both",
     sampler: SamplerOption = "full",
     width: Width = None,
     until: Until = "pairs",
     seed: Seed = 0,
+    *,
+    asked: judging_options.ChosenOptions,
 ) -> None:
     """Compare outputs in pairs, each pair in both orders. Existing judgments are kept; failures are retried."""
     from imarena.routing import parse_sampler
@@ -47,11 +49,12 @@ def command(
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
         return plan_battles(
             workspace,
-            asked.judge or ["builtin"],
+            judge or ["builtin"],
             arguments,
             budget,
             sampler=parse_sampler(sampler, width=width, until=until, seed=seed),
             orders=parse_orders(orders),
+            repeats=asked.repeats,
             **asked.what,
         )
 

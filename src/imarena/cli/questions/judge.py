@@ -19,8 +19,14 @@ CheckOption = Annotated[
 ]
 
 
-@judging_options.with_shared_options
-def command(context: typer.Context, asked: judging_options.JudgingOptions, check: CheckOption = "") -> None:
+@judging_options.with_shared_options(*judging_options.ALL_OPTIONS)
+def command(
+    context: typer.Context,
+    judge: judging_options.Judges = None,
+    check: CheckOption = "",
+    *,
+    asked: judging_options.ChosenOptions,
+) -> None:
     """Score outputs one by one. Existing judgments are kept; failures are retried."""
     from imarena.workflows.questions import plan_scores
 
@@ -28,12 +34,13 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
         _check(context, asked, check)
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
-        return plan_scores(workspace, asked.judge or ["builtin"], arguments, budget, **asked.what)
+        judges = judge or ["builtin"]
+        return plan_scores(workspace, judges, arguments, budget, repeats=asked.repeats, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)
 
 
-def _check(context: typer.Context, options: judging_options.JudgingOptions, path: str) -> None:
+def _check(context: typer.Context, options: judging_options.ChosenOptions, path: str) -> None:
     """Check a judge. Needs no workspace; inside one, its endpoints can be named."""
     from imarena.cli.questions.plugin_check import check_path, finish_check
     from imarena.core import FILE_NAME, Settings, load_settings

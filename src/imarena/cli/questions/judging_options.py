@@ -1,4 +1,4 @@
-"""Shared by `judge` and `battle`: their options, the estimate before, the bar during, the tally after."""
+"""Shared by commands that ask judges: their options, the estimate before, the bar during, the tally after."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,18 +61,24 @@ Option = Annotated[
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """The endpoint and cost options of every command that asks judges."""
+    """Options of commands that ask judges; each command has some or all of them."""
 
     endpoint: EndpointName = ""
     base_url: BaseUrl = None
     model: Model = ""
     api_key_env: ApiKeyEnv = None
+    editors: Editors = None
+    datasets: Datasets = None
+    tasks: Tasks = None
+    limit: LimitOption = None
+    repeats: Repeats = 1
     concurrency: Concurrency = None
+    executor: ExecutorOption = ""
     max_cost_usd: MaxCost = None
     option: Option = None
     yes: Yes = False
     dry_run: DryRun = False
-    executor: ExecutorOption = ""
+    listing: Listing = False
 
     def endpoint_arguments(self) -> Any:
         """Return the arguments for `wire_judge`."""
@@ -94,56 +100,46 @@ class ChosenOptions:
 
         return None if self.max_cost_usd is None else Budget(self.max_cost_usd)
 
-
-@dataclass(frozen=True)
-class JudgingOptions(ChosenOptions):
-    """The options that `judge` and `battle` share."""
-
-    judge: Judges = None
-    editors: Editors = None
-    datasets: Datasets = None
-    tasks: Tasks = None
-    limit: LimitOption = None
-    repeats: Repeats = 1
-    listing: Listing = False
-
     @property
     def what(self) -> "ShownOutputs":
         """The options about what to show, for `plan_scores` and `plan_battles`."""
-        return {
-            "datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit,
-            "repeats": self.repeats,
-        }  # fmt: skip
+        return {"datasets": self.datasets, "editors": self.editors, "tasks": self.tasks, "limit": self.limit}
 
 
-_HELP_ORDER = (
-    "judge", "endpoint", "base_url", "model", "api_key_env", "editors", "datasets", "tasks", "limit", "repeats",
-    "concurrency", "executor", "max_cost_usd", "option", "yes", "dry_run", "listing",
-)  # fmt: skip
+ENDPOINT = ("endpoint", "base_url", "model", "api_key_env")
+ALL_OPTIONS = tuple(part.name for part in fields(ChosenOptions))
 
 
-def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command in typer's form: its own options, then those of `JudgingOptions`, passed as one argument."""
-    context, _, *own = signature(command).parameters.values()
+def with_shared_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command the options `names`, in this order and in place of its parameter `asked`.
+
+    It gets them as one `ChosenOptions`.
+    """
+    parts = {part.name: part for part in fields(ChosenOptions)}
     shared = [
-        Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
-        for part in sorted(fields(JudgingOptions), key=lambda part: _HELP_ORDER.index(part.name))
+        Parameter(name, Parameter.KEYWORD_ONLY, default=parts[name].default, annotation=parts[name].type)
+        for name in names
     ]
-    own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
 
-    def wrapped(context: typer.Context, **values: Any) -> None:
-        together = JudgingOptions(**{part.name: values.pop(part.name) for part in fields(JudgingOptions)})
-        command(context, together, **values)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        context, *own = signature(command).parameters.values()
+        parameters = [context]
+        for parameter in own:
+            parameters += shared if parameter.name == "asked" else [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
 
-    parameters = [context, *shared[:1], *own, *shared[1:]]
-    vars(wrapped)["__signature__"] = Signature(parameters)
-    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    wrapped.__doc__ = command.__doc__
-    return wrapped
+        def wrapped(context: typer.Context, **values: Any) -> None:
+            command(context, asked=ChosenOptions(**{name: values.pop(name) for name in names}), **values)
+
+        vars(wrapped)["__signature__"] = Signature(parameters)
+        wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        wrapped.__doc__ = command.__doc__
+        return wrapped
+
+    return decorate
 
 
 def run_judging(
-    context: typer.Context, options: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
+    context: typer.Context, options: ChosenOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
 ) -> None:
     """Plan (takes workspace, arguments and budget, returns jobs), estimate, ask, and print the results."""
     from imarena.workflows.questions import run_jobs
@@ -200,6 +196,16 @@ def confirm_estimate(context: typer.Context, options: ChosenOptions, estimates: 
         show_estimate(console, estimate)
     spends = any(estimate.spends for estimate in estimates)
     return confirm_spending(context, spends=spends, yes=options.yes, dry_run=options.dry_run)
+
+
+def may_spend(
+    context: typer.Context, options: ChosenOptions, estimates: "Sequence[Estimate]", nothing: str, free: str = ""
+) -> bool:
+    """Like `confirm_estimate`; if not, print `nothing`, after `free` if no model was chosen."""
+    if confirm_estimate(context, options, estimates):
+        return True
+    emit(context, run_document(options, estimates, []), nothing if estimates else f"{free} {nothing}".strip())
+    return False
 
 
 def show_estimate(console: Console, estimate: "Estimate") -> None:

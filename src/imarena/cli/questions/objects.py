@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session_workspace
-from imarena.cli.options import BaseUrl, Datasets, MaxCost, Tasks
 from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
@@ -17,20 +16,10 @@ if TYPE_CHECKING:
 SHOWN = 5
 
 
-def command(
-    context: typer.Context,
-    endpoint: judging_options.EndpointName = "",
-    base_url: BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    datasets: Datasets = None,
-    tasks: Tasks = None,
-    concurrency: judging_options.Concurrency = None,
-    max_cost_usd: MaxCost = None,
-    option: judging_options.Option = None,
-    yes: judging_options.Yes = False,
-    dry_run: judging_options.DryRun = False,
-) -> None:
+@judging_options.with_shared_options(
+    *judging_options.ENDPOINT, "datasets", "tasks", "concurrency", "max_cost_usd", "option", "yes", "dry_run"
+)
+def command(context: typer.Context, *, asked: judging_options.ChosenOptions) -> None:
     """List the objects that a correct output shows, for raters to tick and judges to see.
 
     With --endpoint (or --base-url and --model) a model is asked; without, the built-in reader lists what the
@@ -39,21 +28,19 @@ def command(
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
-    options = judging_options.ChosenOptions(
-        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
-    )
     with session_workspace(context) as workspace:
-        wired = wire_lister(workspace.settings, options.endpoint_arguments(), options.budget())
-        job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
+        wired = wire_lister(workspace.settings, asked.endpoint_arguments(), asked.budget())
+        chosen = {"datasets": asked.datasets, "tasks": asked.tasks}
+        job = plan_objects(workspace, wired, concurrency=asked.concurrency, **chosen)
         reports = []
-        if judging_options.confirm_estimate(context, options, [job.estimate]):
+        if judging_options.confirm_estimate(context, asked, [job.estimate]):
             with judging_options.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
-        lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
-    document = judging_options.run_document(options, [job.estimate], reports) | {
+        lists = shown_object_lists(workspace, **chosen)
+    document = judging_options.run_document(asked, [job.estimate], reports) | {
         "lists": [asdict(item_list) for item_list in lists]
     }
-    judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
+    judging_options.finish_run(context, document, reports, asked.dry_run, more=lambda console: _show(console, lists))
 
 
 def _show(console: Console, lists: "list[ListedObjects]") -> None:

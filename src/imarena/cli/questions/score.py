@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session
-from imarena.cli.options import BaseUrl, MaxCost
 from imarena.cli.questions import judging_options
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from imarena.workflows.questions import EditScore
 
 
+@judging_options.with_shared_options(*judging_options.ENDPOINT, "max_cost_usd", "option")
 def command(
     context: typer.Context,
     output: Annotated[list[Path], typer.Option("--output", "-O", help="The edited image; repeatable.")],
@@ -28,12 +28,8 @@ def command(
         str,
         typer.Option("--judge", "-j", help="A judge of `judge --list` or of imarena.toml, or function:MODULE:NAME."),
     ] = "builtin",
-    endpoint: judging_options.EndpointName = "",
-    base_url: BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    max_cost_usd: MaxCost = None,
-    option: judging_options.Option = None,
+    *,
+    asked: judging_options.ChosenOptions,
 ) -> None:
     """Score one edit: the score, its dimensions, the reasons, and what the judge cannot judge. Stores nothing.
 
@@ -43,10 +39,7 @@ def command(
     from imarena.workflows.questions import score_outputs, settings_at
     from imarena.workflows.wiring import wire_judge
 
-    options = judging_options.ChosenOptions(
-        endpoint, base_url, model, api_key_env, None, max_cost_usd, option, True, False
-    )
-    wired = wire_judge(settings_at(session(context).workspace), judge, options.endpoint_arguments(), options.budget())
+    wired = wire_judge(settings_at(session(context).workspace), judge, asked.endpoint_arguments(), asked.budget())
     scores = score_outputs(wired, source, output, instruction)
     document = {"judge": wired.judge.name, "instruction": instruction, "outputs": [asdict(score) for score in scores]}
 

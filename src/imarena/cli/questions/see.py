@@ -18,7 +18,7 @@ BOXED = ("objects", "faces", "words", "salient")
 
 def command(
     context: typer.Context,
-    pictures: Annotated[list[Path], typer.Argument(help="Image files.", show_default=False)],
+    images: Annotated[list[Path], typer.Argument(help="Image files.", show_default=False)],
     tool: Annotated[
         list[str] | None,
         typer.Option("--tool", "-t", help="objects, words, salient, colours, faces or quality; repeatable."),
@@ -37,7 +37,7 @@ def command(
         raise UserError(f"{boxes} is not a folder.", hint="Name a folder, which is made where it is missing.")
     findings: list[SeenPicture] = []
     paths: list[str] = []
-    for picture in pictures:
+    for picture in images:
         findings.append(see(picture, tool or ()))
         paths.append("" if boxes is None else _write_boxes(boxes, picture, findings[-1], set(paths)))
     documents = [

@@ -1,7 +1,5 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +24,7 @@ from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
-    from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
+    from imarena.workflows.rating import CampaignForecast, CampaignProgress, CampaignStatus, RaterWork
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
@@ -91,10 +89,10 @@ def create(
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
             text = _forecast_text(forecast, UNITS[plan.kind])
-            emit(context, {"dry_run": True, **asdict(forecast)}, text)
+            emit(context, {"dry_run": True, **forecast.model_dump()}, text)
             return
-        document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
-        document["reasons"] = asdict(forecast)["reasons"]
+        document = campaign_progress(workspace, create_campaign(workspace, plan)).model_dump()
+        document["reasons"] = forecast.model_dump()["reasons"]
     command_line, unit = program(context), UNITS[plan.kind]
     text = (
         f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
@@ -190,7 +188,7 @@ def status(
 
 def _document(report: "CampaignStatus") -> dict[str, Any]:
     return {
-        **report.progress.to_json(),
+        **report.progress.model_dump(),
         "agreement": [criterion.model_dump() for criterion in report.agreement],
         "people": [{name: getattr(rater, name) for name in PERSON} for rater in report.raters],
         **notice_fields(notice for rater in report.raters for notice in rater.notices),
@@ -203,16 +201,14 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
 
 
 def _show(console: Any, report: "CampaignStatus") -> None:
-    progress = report.progress.to_json()
-    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {_state(progress)})")
+    progress = report.progress
+    console.print(f"{progress.name} ({progress.campaign_id}, {progress.kind}, {_state(progress)})")
     console.print(
-        f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
-        f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
+        f"  {progress.votes:,} of {progress.slots:,} tasks answered, {progress.complete_units:,} of"
+        f" {progress.units:,} units complete; raters: {progress.raters}, skips: {progress.skipped}"
     )
-    if progress["checks"]:
-        console.print(
-            f"  plus {progress['checks_done']:,} of {progress['checks']:,} check tasks (repeats, known answers)"
-        )
+    if progress.checks:
+        console.print(f"  plus {progress.checks_done:,} of {progress.checks:,} check tasks (repeats, known answers)")
     if report.unopened:
         names = [link.name for link in report.unopened if link.name]
         shown = f" ({', '.join(names[:_NAMES_SHOWN])}{', ...' if len(names) > _NAMES_SHOWN else ''})" if names else ""
@@ -226,12 +222,12 @@ def _show(console: Any, report: "CampaignStatus") -> None:
         console.print(f"  {_person(rater)}: {_work(rater)}")
         for text in sentences(rater.notices):
             console.print(f"    warning: {text}", soft_wrap=True)
-    if progress["disputed"]:
-        console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
+    if progress.disputed:
+        console.print(f"  disputed units: {progress.disputed:,}, of these adjudicated: {progress.adjudicated:,}")
 
 
-def _state(progress: Mapping[str, Any]) -> str:
-    return "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
+def _state(progress: "CampaignProgress") -> str:
+    return "closed" if not progress.open else "paused" if progress.paused else "open"
 
 
 def _work(rater: "RaterWork") -> str:
@@ -265,19 +261,17 @@ def list_command(context: typer.Context) -> None:
     from imarena.workflows.rating import all_campaigns, campaign_progress
 
     with session_workspace(context) as workspace:
-        campaigns = [campaign_progress(workspace, record).to_json() for _, record in all_campaigns(workspace)]
+        campaigns = [campaign_progress(workspace, record) for _, record in all_campaigns(workspace)]
 
     def show(console: Any) -> None:
         if not campaigns:
             console.print(_NONE.format(program(context)))
             return
         numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
-        rows = tuple(
-            (row["name"], row["kind"], _state(row), row["votes"], row["slots"], row["raters"]) for row in campaigns
-        )
+        rows = tuple((row.name, row.kind, _state(row), row.votes, row.slots, row.raters) for row in campaigns)
         print_tables(console, [Table(columns(Column("campaign", wrap=True), "kind", "state", *numbers), rows)])
 
-    emit(context, {"campaigns": campaigns}, show)
+    emit(context, {"campaigns": [row.model_dump() for row in campaigns]}, show)
 
 
 @app.command("export")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,7 +83,7 @@ def change(
         before = get_campaign(workspace, campaign)
         slots = campaign_progress(workspace, before).slots
         changed = change_campaign(workspace, before.campaign_id, changes, "command line")
-        document = campaign_progress(workspace, changed).to_json()
+        document = campaign_progress(workspace, changed).model_dump()
     new = history(changed)[: len(history(changed)) - len(history(before))]
     names = ", ".join(new[0].changes) if new else ""
     document["changed"] = new[0].changes if new else {}
@@ -140,7 +139,7 @@ def show_history(context: typer.Context, campaign: CampaignName) -> None:
         if not edits:
             console.print("Nothing was changed since it was made.")
 
-    emit(context, {"history": [asdict(entry) for entry in edits]}, show)
+    emit(context, {"history": [entry.model_dump() for entry in edits]}, show)
 
 
 def _short(value: object) -> str:

@@ -28,11 +28,7 @@ def links(
     with session_workspace(context) as workspace:
         campaign_id = get_campaign(workspace, campaign).campaign_id if campaign else None
         invitations = list_links(workspace, campaign_id=campaign_id, limit=1000).invitations
-    names = (
-        "invitation_id", "campaign_id", "role", "name", "created_at", "expires_at", "revoked", "max_people", "people",
-        "rater_id", "one_use", "used",
-    )  # fmt: skip
-    document = {"links": [{name: getattr(link, name) for name in names} for link in invitations]}
+    document = {"links": [link.model_dump() for link in invitations]}
 
     def show(console: Any) -> None:
         for link in invitations:

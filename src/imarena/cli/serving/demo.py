@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    directory: Annotated[Path | None, typer.Argument(help="Workspace folder.", show_default="imarena-demo")] = None,
-    full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
+    directory: Annotated[
+        Path | None, typer.Argument(help="Workspace folder (default: imarena-demo).", show_default=False)
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Use the whole bundled benchmark, not a fixed sample.")] = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Also serve it, from the first outputs on: vote and view boards.")
     ] = False,

@@ -19,7 +19,7 @@ def command(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
-    gallery: Annotated[int, typer.Option(min=0, help="How many items to show with all their outputs.")] = 12,
+    gallery: Annotated[int, typer.Option(min=0, help="Number of items to show with all their outputs.")] = 12,
     judge: Annotated[str | None, typer.Option("--judge", "-j", help="Only boards and scores of this judge.")] = None,
     editors: Editors = None,
     against: Annotated[
@@ -29,7 +29,7 @@ def command(
     leaderboard: Leaderboard = None,
     names: LeaderboardNames = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Also print each board per value of this column, such as task.")
+        str | None, typer.Option("--by", help="Also print one board per value of this column, such as task.")
     ] = None,
 ) -> None:
     """Write a report that opens in any browser: one HTML file, or a folder with the tables and plots beside it.

@@ -9,17 +9,19 @@ from imarena.cli.console import session, stderr
 
 def command(
     context: typer.Context,
-    host: Annotated[str, typer.Option(help="Address to listen on; wider than this machine needs a password.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Any address other than 127.0.0.1 requires a password.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    public: Annotated[bool, typer.Option("--public", help="Anybody may view boards, battles and items.")] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let visitors view boards, battles and items without signing in.")
+    ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     trusted_proxy: Annotated[
         list[str] | None, typer.Option(help="Address or network of a proxy whose X-Forwarded headers are trusted.")
     ] = None,
     allowed_host: Annotated[
-        list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")
+        list[str] | None, typer.Option(help="A host name that browsers use for the server; repeatable.")
     ] = None,
     root_path: Annotated[str, typer.Option(help="URL prefix behind a reverse proxy, such as /arena.")] = "",
 ) -> None:

@@ -1,18 +1,15 @@
 """``imarena agree``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
-from imarena.core import ROUNDS, SEED, unknown_name
+from imarena.core import ROUNDS, SEED, known_name
 from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
-
-if TYPE_CHECKING:
-    from imarena.stats import Recipe
 
 
 # Over 60 lines for its options alone: each is one line of the contract.
@@ -46,6 +43,7 @@ def command(
     all_votes: AllVotes = False,
 ) -> None:
     """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
+    from imarena.stats import CORRELATION_RECIPES
     from imarena.workflows.studies import (
         agree_on_each,
         agreement_tables,
@@ -63,7 +61,7 @@ def command(
     elif all_votes:
         fail("--all-votes needs a table.", hint="imarena agree --from votes.csv --all-votes")
     words = tuple(word.strip() for word in order.split(",") if word.strip())
-    how = find_recipe(average)
+    how = known_name("Unknown average", average, CORRELATION_RECIPES)
     root = session(context).workspace
     ratings = (
         [ratings_of_file(from_file, all_votes=all_votes)]
@@ -89,13 +87,3 @@ def command(
     emit(context, document, lambda console: print_tables(console, printed, markdown=markdown, latex=latex))
     if any(has_bad_values(agreement.notices) for agreement in agreements):
         raise typer.Exit(Exit.PARTIAL)
-
-
-def find_recipe(name: str) -> "Recipe":
-    """Return a recipe for averages, by name."""
-    from imarena.stats import CORRELATION_RECIPES
-
-    for recipe in CORRELATION_RECIPES:
-        if recipe == name:
-            return recipe
-    raise unknown_name("Unknown average", name, CORRELATION_RECIPES)

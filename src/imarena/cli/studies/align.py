@@ -8,8 +8,7 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
 from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
-from imarena.cli.studies.agree import find_recipe
-from imarena.core import ROUNDS, SEED, UserError
+from imarena.core import ROUNDS, SEED, UserError, known_name
 from imarena.reports.tables import write_csv
 
 
@@ -90,6 +89,7 @@ def command(
 ) -> None:
     """Compare a judge or a metric with people: correlations and bias, or accuracy on battles."""
     from imarena.agreement import AlignOptions
+    from imarena.stats import CORRELATION_RECIPES
     from imarena.workflows.studies import AlignRequest, align_report
 
     if from_file is not None:
@@ -97,7 +97,8 @@ def command(
 
         refuse_with_table({"--judge": bool(judge), "--worst": bool(worst), "--page": page is not None})
     options = AlignOptions(
-        by=tuple(by or ()), average=find_recipe(average), lower_is_better=frozenset(lower_is_better or ()),
+        by=tuple(by or ()), average=known_name("Unknown average", average, CORRELATION_RECIPES),
+        lower_is_better=frozenset(lower_is_better or ()),
         score_range=dict(_judge_range(text) for text in score_range or []),
         rating_range=_range(rating_range) if rating_range else None, leave_one_out=leave_one_out,
         pairs=pairs, gaps=_edges(gaps), compare=compare, rounds=rounds, seed=seed,

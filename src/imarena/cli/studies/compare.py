@@ -10,7 +10,7 @@ from rich.console import Console
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
-from imarena.cli.options import BaseUrl, ItemColumnsOption, MaxCost
+from imarena.cli.options import ItemColumnsOption
 from imarena.cli.questions import judging_options
 from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences
@@ -18,13 +18,17 @@ from imarena.reports import columns
 from imarena.reports.tables import Column, Table
 
 if TYPE_CHECKING:
+    from imarena.reports import ComparedItem
     from imarena.stats import GateReport
-    from imarena.workflows.studies import ItemResult, ModelComparison
+    from imarena.workflows.studies import ModelComparison
 
 _TIED_SHOWN = 10
 
 
 # Over 60 lines for its options alone: each is one line of the contract.
+@judging_options.with_shared_options(
+    *judging_options.ENDPOINT, "repeats", "concurrency", "max_cost_usd", "option", "yes", "dry_run"
+)
 def command(
     context: typer.Context,
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A folder of outputs: <key>.png.")],
@@ -61,16 +65,8 @@ def command(
     junit: gates.JUnitFile = None,
     summary: gates.SummaryFile = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Number of items to list where the two differ most.")] = 5,
-    endpoint: judging_options.EndpointName = "",
-    base_url: BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    repeats: judging_options.Repeats = 1,
-    concurrency: judging_options.Concurrency = None,
-    max_cost_usd: MaxCost = None,
-    option: judging_options.Option = None,
-    yes: judging_options.Yes = False,
-    dry_run: judging_options.DryRun = False,
+    *,
+    asked: judging_options.ChosenOptions,
 ) -> None:
     """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
 
@@ -89,12 +85,9 @@ def command(
     studies.check_level(level)
     rules = studies.read_comparison_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(rules))
-    options = judging_options.ChosenOptions(
-        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
-    )
     table = studies.ComparedItems(items, ",".join(columns or ()))
     sides = studies.name_sides(old, new, old_name, new_name)
-    with studies.comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
+    with studies.comparison_workspace(session(context).workspace, dry_run=asked.dry_run) as workspace:
         with progress_bars("compare") as tell:
             imported = studies.import_folders(workspace, table, sides, progress=tell)
         studies.need_both_sides(workspace, sides, imported)
@@ -104,12 +97,12 @@ def command(
             table,
             imported,
             judge,
-            options.endpoint_arguments(),
-            options.budget(),
+            asked.endpoint_arguments(),
+            asked.budget(),
             orders=parse_orders(orders),
-            repeats=repeats,
+            repeats=asked.repeats,
         )
-        if not judging_options.confirm_estimate(context, options, [job.estimate]):
+        if not judging_options.confirm_estimate(context, asked, [job.estimate]):
             emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
         with judging_options.progress_display() as watch:
@@ -161,7 +154,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     gates.show_gates(console, gate)
 
 
-def _differences(rows: "Sequence[ItemResult]", comparison: "ModelComparison") -> Table:
+def _differences(rows: "Sequence[ComparedItem]", comparison: "ModelComparison") -> Table:
     from imarena.reports import lead_format, lead_meaning
 
     sides, scale = comparison.sides, comparison.scale

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import BaseUrl, ExecutorOption, LatexTables, MaxCost
+from imarena.cli.options import LatexTables
 from imarena.cli.questions import judging_options
 from imarena.cli.questions.scan import show_findings
 from imarena.core import UserError
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from imarena.workflows.questions import JudgeReport
 
 
-# Over 60 lines for its options alone: each is one line of the contract.
+@judging_options.with_shared_options(
+    *judging_options.ENDPOINT, "concurrency", "executor", "option", "max_cost_usd", "yes", "dry_run"
+)
 def command(
     context: typer.Context,
     judge: Annotated[
@@ -33,16 +35,8 @@ def command(
     battles: Annotated[
         bool, typer.Option("--battles", help="Probe with pairs if a judge both scores and compares.")
     ] = False,
-    endpoint: judging_options.EndpointName = "",
-    base_url: BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    concurrency: judging_options.Concurrency = None,
-    executor: ExecutorOption = "",
-    option: judging_options.Option = None,
-    max_cost_usd: MaxCost = None,
-    yes: judging_options.Yes = False,
-    dry_run: judging_options.DryRun = False,
+    *,
+    asked: judging_options.ChosenOptions,
     latex: LatexTables = False,
 ) -> None:
     """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
@@ -55,11 +49,8 @@ def command(
 
     if latex and probe:
         raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
-    options = judging_options.ChosenOptions(
-        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run, executor
-    )
     if probe:
-        _probe(context, judge or ["builtin"], options, probe, battles=battles)
+        _probe(context, judge or ["builtin"], asked, probe, battles=battles)
         return
     with session_workspace(context) as workspace:
         judges, together = judge_health_report(workspace, judge)

@@ -22,7 +22,7 @@ def command(
     blobs: Annotated[
         str | None,
         typer.Option(
-            help="Store images there: s3://bucket/prefix or a folder; default: the place in the backup's settings."
+            help="Where to store images: s3://bucket/prefix or a folder; default: the place in the backup's settings."
         ),
     ] = None,
     blobs_endpoint: Annotated[

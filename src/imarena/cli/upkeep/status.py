@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.reports import columns
+from imarena.reports import columns, rank_tables
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 
@@ -61,20 +61,16 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
 def _tables(summary: WorkspaceStatus) -> list[Table]:
     rows: list[tuple[CellValue, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
     rows.append(("different images", summary.images, f"{summary.image_bytes / 1e6:,.1f} MB"))
-    tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
-    if summary.items:
-        tables.append(_counts("items by data set", summary.items))
-    if summary.outputs:
-        tables.append(_outputs(summary))
-    if summary.judgments:
-        tables.append(_nested("judgments by judge", summary.judgments))
-    if summary.votes:
-        tables.append(_counts("votes by rater", summary.votes))
-    if summary.missing:
-        tables.append(_counts("failed: the command that asked retries them", summary.missing))
-    if summary.imported_failures:
-        tables.append(_counts("imported without a verdict: not retried", summary.imported_failures))
-    return tables
+    tables = (
+        Table(columns("records", Column("count", ","), ""), tuple(rows)),
+        _counts("items by data set", summary.items),
+        _outputs(summary),
+        _nested("judgments by judge", summary.judgments),
+        _counts("votes by rater", summary.votes),
+        _counts("failed: the command that asked retries them", summary.missing),
+        _counts("imported without a verdict: not retried", summary.imported_failures),
+    )
+    return [table for table in tables if table.rows]
 
 
 def _counts(title: str, counts: dict[str, int]) -> Table:
@@ -86,8 +82,8 @@ def _counts(title: str, counts: dict[str, int]) -> Table:
 
 
 def _outputs(summary: WorkspaceStatus) -> Table:
-    """Return each editor's requested and delivered outputs. Coverage is over all items of its data sets, as on boards;
-    items that it was not asked for (`not run`) lower it.
+    """Return each editor's outputs: those it was asked for, and coverage as on boards. Outputs that its data sets need
+    but that it was not asked for (`not run`) lower the coverage.
 
     Text comes last, because it wraps on narrow terminals.
     """
@@ -96,7 +92,7 @@ def _outputs(summary: WorkspaceStatus) -> Table:
         Column("outputs by editor", wrap=True),
         Column("ok", ","),
         Column("asked for", ","),
-        Column("coverage", ".0%"),
+        Column("coverage", ".0%", absent="–"),
         Column("attempts", ","),
         Column("no pixels", ","),
         Column("no output", wrap=True),
@@ -108,9 +104,12 @@ def _outputs(summary: WorkspaceStatus) -> Table:
         not_run = summary.not_run.get(name, 0)
         failed = ", ".join(filter(None, (failed, f"{not_run:,} not run" if not_run else "")))
         pixels = without.get(name, 0) if without else None
-        share = summary.coverage.get(name, n_made / n_requested)
+        needed = summary.needed.get(name)
+        share = None if needed is None else rank_tables.coverage_cell(summary.coverage[name], needed)
         rows.append((name, n_made, n_requested, share, summary.attempts[name], pixels, failed))
-    return Table(head, tuple(rows))
+    meanings = [f"Coverage: {rank_tables.COVERAGE}"] if summary.needed else []
+    meanings += ["not run: needed, but never asked for"] if summary.not_run else []
+    return Table(head, tuple(rows), notes=(f"{'; '.join(meanings)}.",) if meanings else ())
 
 
 def _nested(title: str, counts: dict[str, dict[str, int]]) -> Table:

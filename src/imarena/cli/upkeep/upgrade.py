@@ -13,7 +13,7 @@ def command(
     backup_to: Annotated[
         Path | None, typer.Option(help="Folder for the backup (default: next to the workspace).")
     ] = None,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup: you have one of your own.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Skip the backup.")] = False,
 ) -> None:
     """Upgrade a workspace to the newest schema. The database is backed up first; a newer schema is refused."""
     from imarena.workflows.upkeep import upgrade_workspace

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from imarena.workflows.upkeep import InstalledWeights
 
 app = command_group("Model weights: list, get, add, verify.")
-Accept = Annotated[bool, typer.Option("--accept", help="You accept a licence that limits the use.")]
+Accept = Annotated[bool, typer.Option("--accept", help="Accept a licence that restricts use.")]
 
 
 @app.command("list")
@@ -68,7 +68,7 @@ def get(
 @app.command("add")
 def add(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The name to install them under.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name to install them under.", show_default=False)],
     folder: Annotated[Path, typer.Argument(help="A folder with *.safetensors or *.onnx.", show_default=False)],
     licence: Annotated[
         str | None, typer.Option(help="Their licence, such as Apache-2.0; a listed name has its own.")

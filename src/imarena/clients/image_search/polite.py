@@ -200,10 +200,15 @@ def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def text_at(entry: Any, *names: str) -> str:
-    """A string at a path; empty if missing. Markup is removed."""
+def _at(entry: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry
+
+
+def text_at(entry: Any, *names: str) -> str:
+    """A string at a path; empty if missing. Markup is removed."""
+    entry = _at(entry, names)
     if isinstance(entry, int) and not isinstance(entry, bool):
         return str(entry)
     if not isinstance(entry, str):
@@ -213,13 +218,11 @@ def text_at(entry: Any, *names: str) -> str:
 
 def url_at(entry: Any, *names: str) -> str:
     """A URL at a path, unchanged: `&copy=1` in it is not markup. Empty if missing or too long."""
-    for name in names:
-        entry = entry.get(name) if isinstance(entry, dict) else None
+    entry = _at(entry, names)
     return entry.strip() if isinstance(entry, str) and len(entry) <= _LONGEST else ""
 
 
 def integer_at(entry: Any, *names: str) -> int | None:
     """An integer at a path."""
-    for name in names:
-        entry = entry.get(name) if isinstance(entry, dict) else None
+    entry = _at(entry, names)
     return entry if isinstance(entry, int) and not isinstance(entry, bool) and entry > 0 else None

@@ -9,13 +9,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from imarena.core import Archive, ImarenaError, Skip, UserError, error_line, unknown_name
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
 from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, OutputLocation
+from imarena.datasets.native.columns import RowWriter
 from imarena.datasets.native.records import new_directory
 from imarena.datasets.options import check_options
 
@@ -70,8 +71,8 @@ def _dataset(archive: Archive, name: str | None) -> str:
 def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tuple[str, int]]) -> Iterator[Skip]:
     """Write one Parquet file per subset; the subset and index of each item are added to `rows`."""
     numbers: dict[str, set[int]] = {}
-    tables: dict[str, Any] = {}
-    try:
+    tables: dict[str, _Table] = {}
+    with ExitStack() as stack:
         for item in _numbered_first(archive, dataset):
             subset = safe_name(item.track or dataset)
             index = _index(item, numbers.setdefault(subset, set()))
@@ -83,14 +84,11 @@ def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tup
                 yield Skip("items", item.key, "GenArena items have one instruction and no masks")
                 continue
             if subset not in tables:
-                tables[subset] = _Table(root / subset / "data-00000-of-00001.parquet")
+                tables[subset] = stack.enter_context(_Table(root / subset / "data-00000-of-00001.parquet"))
             try:
                 tables[subset].add(item, index, archive)
             except (ImarenaError, OSError) as error:
                 yield Skip("items", item.key, error_line(error))
-    finally:
-        for table in tables.values():
-            table.close()
 
 
 def _numbered_first(archive: Archive, dataset: str) -> Iterator[Item]:
@@ -113,16 +111,15 @@ def _index(item: Item, numbers: set[int]) -> int:
     return max(numbers, default=-1) + 1
 
 
-class _Table:
+class _Table(RowWriter):
     """A benchmark file that is written in small row groups."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         path.parent.mkdir(parents=True, exist_ok=True)
         picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-        self._schema = pa.schema(
+        schema = pa.schema(
             [
                 ("index", pa.int64()),
                 ("task_type", pa.string()),
@@ -132,8 +129,7 @@ class _Table:
                 ("original_metadata", pa.string()),
             ]
         )
-        self._writer = pq.ParquetWriter(path, self._schema)
-        self._rows: list[dict[str, Any]] = []
+        super().__init__(path, schema, "snappy")
 
     def add(self, item: Item, index: int, archive: Archive) -> None:
         images = (*item.sources, *item.references, *item.turns[0].references)
@@ -153,17 +149,6 @@ class _Table:
         )
         if len(self._rows) == _ROWS:
             self._flush()
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows = []
-
-    def close(self) -> None:
-        if self._rows:
-            self._flush()
-        self._writer.close()
 
 
 def _write_outputs(

@@ -21,10 +21,11 @@ from imarena.core.records import Item, JsonDict, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena.exporter import NAMES_FILE
-from imarena.datasets.genarena.logs import SOURCE, placeholder, read_experiment
-from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.genarena.logs import SOURCE, check_count, placeholder, read_experiment
+from imarena.datasets.hf_parquet import picture_bytes
 from imarena.datasets.imported import BAD_ROW, json_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
+from imarena.datasets.rows import labelled_rows, read_each
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")  # in order of preference: GenArena uses .png if both exist
 _DIGITS = re.compile(r"\d+")
@@ -113,24 +114,14 @@ def _read_table(
     path: Path, subset: str, folder: Folder, index: DatasetIndex, intake: Intake, licence: str | None
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(folder.file(folder.name(path)))
-    rows = parquet_rows(
-        path, name, ("index", "instruction", "input_images"), ("task_type", "prompt_source", "original_metadata")
-    )
-    for number, values in rows:
-        row = f"row {number}"
+
+    def read_row(row: str, values: dict[str, Any]) -> Iterator[Importable]:
         entry, instruction = values["index"], values["instruction"]
-        if isinstance(entry, bool) or not isinstance(entry, int) or entry < 0:
-            yield Skip(name, row, f"index is {entry!r}, not a number from 0 on")
-            continue
+        check_count("index", entry)
         if not isinstance(instruction, str) or not instruction.strip():
-            yield Skip(name, row, "the instruction is empty")
-            continue
-        try:
-            pictures = [picture_bytes(cell, folder) for cell in values["input_images"] or ()]
-            sources = tuple(intake.keep(data, name=f"{name} {row}") for data in pictures)
-        except BAD_ROW as error:
-            yield Skip(name, row, one_line(error))
-            continue
+            raise UserError("the instruction is empty")
+        pictures = [picture_bytes(cell, folder) for cell in values["input_images"] or ()]
+        sources = tuple(intake.keep(data, name=f"{name} {row}") for data in pictures)
         item = Item(
             dataset=index.dataset,
             key=f"{subset}/{entry}",
@@ -144,6 +135,9 @@ def _read_table(
             origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"index {entry}"),
         )
         yield index.place_item(item, name, row)
+
+    optional = ("task_type", "prompt_source", "original_metadata")
+    yield from read_each(labelled_rows(path, name, ("index", "instruction", "input_images"), optional), name, read_row)
 
 
 def _provenance(values: Mapping[str, Any]) -> JsonDict:

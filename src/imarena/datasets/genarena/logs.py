@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from imarena.core import Importable, Skip, UserError, canonical_json
 from imarena.core.records import (
     Item,
@@ -22,16 +20,16 @@ from imarena.core.records import (
     Order,
     Origin,
     Outcome,
-    Output,
     Reply,
     Status,
     Turn,
     now,
 )
 from imarena.datasets.contents import DatasetIndex
-from imarena.datasets.folder import Folder, read_json, read_jsonl
+from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena.replies import PARSER, call_status, strict_preference
-from imarena.datasets.imported import imported_work_id, one_line
+from imarena.datasets.imported import judgment_facts
+from imarena.datasets.rows import labelled_rows, read_each
 
 SOURCE = "genarena"
 AUDIT = "raw_outputs"
@@ -136,27 +134,18 @@ def _config(home: Path, folder: Folder) -> Mapping[str, Any]:
 def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *, audit: bool) -> Iterator[Importable]:
     name = folder.name(path)
     counts: Counter[tuple[str, str, int]] = Counter()
-    for entry in read_jsonl(path, name):
-        if isinstance(entry, Skip):
-            yield entry
-            continue
-        number, values = entry
-        row = f"line {number}"
-        try:
-            battle = _check(values, counts, audit=audit)
-            calls = _calls(values) if audit else None
-        except UserError as error:
-            yield Skip(name, row, str(error))
-            continue
+
+    def read_row(row: str, values: dict[str, Any]) -> Iterator[Importable]:
+        battle = _check(values, counts, audit=audit)
+        calls = _calls(values) if audit else None
         key = (battle.left, battle.right, battle.index, battle.repeat)
         if calls is not None:
             covered.add(key)
         elif key in covered:
-            continue
-        try:
-            yield from _record(battle, calls, name, row, log)
-        except ValidationError as error:
-            yield Skip(name, row, one_line(error))
+            return
+        yield from _record(battle, calls, name, row, log)
+
+    return read_each(labelled_rows(path, name), name, read_row)
 
 
 def _record(
@@ -189,14 +178,14 @@ def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, 
         raise UserError("a model's name is not a text")
     if left == right:
         raise UserError(f"'{left}' cannot battle itself")
-    _check_count("sample_index", index)
+    check_count("sample_index", index)
     no_winner = audit and values["final_winner"] is None
     outcome = None if no_winner else _outcome(left, right, values["final_winner"])
     consistent = values.get("is_consistent")
     if consistent is not None and not isinstance(consistent, bool):
         raise UserError(f"is_consistent is {consistent!r}, not true or false")
     repeat = values.get("imarena_repeat", counts[left, right, index])
-    _check_count("imarena_repeat", repeat)
+    check_count("imarena_repeat", repeat)
     counts[left, right, index] = repeat + 1
     timestamp = values.get("timestamp") or ""
     if not _is_text(timestamp):
@@ -204,7 +193,8 @@ def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, 
     return LoggedBattle(left, right, index, outcome, consistent, repeat, timestamp)
 
 
-def _check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: Any) -> None:
+    """Raise unless the value is a number from 0 on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UserError(f"{name} is {value!r}, not a number from 0 on")
 
@@ -260,15 +250,11 @@ def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
 def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterator[Importable]:
     """Yield the item and outputs that a battle names, without text and pixels, if they are unknown."""
     index = log.index
-    item_id = index.item_id(key)
-    if item_id is None:
-        item = placeholder(key, log.subset, file, index.dataset)
-        item_id = item.item_id
-        yield index.place_item(item, file, key)
+    if index.item_id(key) is None:
+        yield index.place_item(placeholder(key, log.subset, file, index.dataset), file, key)
     for editor in (battle.left, battle.right):
-        if index.output_id(key, editor) is None:
-            origin = Origin(source=SOURCE, file=file, row=canonical_json([key, editor]))
-            yield index.place_output(key, Output(item_id=item_id, editor=editor, origin=origin), file, key)
+        origin = Origin(source=SOURCE, file=file, row=canonical_json([key, editor]))
+        yield from index.named_output(key, editor, origin, key)
 
 
 def _audited(
@@ -307,15 +293,9 @@ def _facts(battle: LoggedBattle, key: str, file: str, log: Log, order: Order) ->
     if battle.timestamp:
         params["timestamp"] = battle.timestamp
     return {
+        **judgment_facts(origin, log.judge, index.item_id(key) or "", left_id, right_id, order),
         "created_at": log.stamp,
-        "work_id": imported_work_id(origin, log.judge, left_id, right_id, order, "overall"),
-        "judge": log.judge,
         "prompt_id": log.prompt,
         "params": params,
-        "item_id": index.item_id(key) or "",
-        "left_id": left_id,
-        "right_id": right_id,
-        "order": order,
         "repeat": battle.repeat,
-        "origin": origin,
     }

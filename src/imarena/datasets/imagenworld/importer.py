@@ -23,7 +23,7 @@ from imarena.core.records import ImageRef, Issue, Item, JsonDict, Judgment, Orig
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenworld.masks import segments
-from imarena.datasets.imported import check_storable, imported_work_id
+from imarena.datasets.imported import check_storable, judgment_facts, keep_file
 from imarena.datasets.options import check_options
 
 DATASET = "imagenworld"
@@ -118,7 +118,7 @@ class _Entry:
     def _keep(self, name: str) -> ImageRef:
         relative = f"{self._folder.name(self._directory)}/{name}" if self._directory != self._folder.root else name
         try:
-            return self._intake.keep(self._folder.read_bytes(relative), name=relative)
+            return keep_file(self._intake, self._folder, relative)
         except UserError as error:
             reason = first_line(error)
             raise UserError(reason if name in reason else f"{name!r}: {reason}") from error
@@ -128,7 +128,7 @@ class _Entry:
         for path in self._folder.images(directory) if directory.is_dir() else ():
             name = self._folder.name(path)
             try:
-                image = self._intake.keep(self._folder.read_bytes(name), name=name)
+                image = keep_file(self._intake, self._folder, name)
             except UserError as error:
                 yield Skip(name, "", first_line(error))
                 continue
@@ -140,13 +140,9 @@ class _Entry:
 
     def _output_id(self, editor: str) -> Iterator[Output]:
         """Yield the output of a score, without pixels, if its image is missing."""
-        if self._index.output_id(self._key, editor) is None:
-            origin = Origin(source=self._index.dataset, row=f"{self._key}/{editor}")
-            entry = self._index.place_output(
-                self._key, Output(item_id=self._item_id, editor=editor, origin=origin), "", ""
-            )
-            if isinstance(entry, Output):
-                yield entry
+        origin = Origin(source=self._index.dataset, row=f"{self._key}/{editor}")
+        entries = self._index.named_output(self._key, editor, origin)
+        return (entry for entry in entries if isinstance(entry, Output))
 
     def _rows(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]] | Skip]:
         """(judge or rater, editor, ratings) for each entry of a result file."""
@@ -193,15 +189,11 @@ class _Entry:
             origin = Origin(source=self._index.dataset, file=name, row=mark)
             params: JsonDict = {"scale": list(SCALE)}
             yield Judgment(
-                work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
-                judge=judge,
+                **judgment_facts(origin, judge, self._item_id, output_id),
                 prompt_id="imagenworld",
                 params=params,
-                item_id=self._item_id,
-                left_id=output_id,
                 score=imagenworld_overall(scores),
                 scores=scores,
-                origin=origin,
             )
 
     def _votes(self, raters: set[str]) -> Iterator[Importable]:

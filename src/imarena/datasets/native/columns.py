@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from imarena.core.records import Record
 from imarena.datasets.native.records import KINDS, record_id
@@ -43,6 +43,12 @@ class RowWriter:
         self._bytes = 0
         """Size of the images among these rows."""
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Write the last rows and close the file."""
         self._flush()
@@ -72,12 +78,6 @@ class KindWriter(RowWriter):
         compression: Any = dict.fromkeys(texts, "zstd") if self._extra else "zstd"
         super().__init__(path, _schema(self._columns, self._extra), compression)
         self.count = 0
-
-    def __enter__(self) -> "KindWriter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def add(self, record: Record, extra: Mapping[str, str | bytes | Sequence[bytes] | None] | None = None) -> None:
         """Append a record, with the values of its extra columns."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from imarena.core import VERSION as SOFTWARE
 from imarena.core import Archive, Importable, Intake, Skip, UserError, counted, first_line
-from imarena.core.records import ImageRef, Record
+from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_json, read_jsonl
 from imarena.datasets.imported import check_storable
 from imarena.datasets.native.records import (
@@ -22,11 +22,13 @@ from imarena.datasets.native.records import (
     KINDS,
     VERSION,
     BlobWriter,
+    FindBlob,
     RecordAdmission,
     blob_path,
     new_directory,
     parse_record,
     record_id,
+    save_beside,
 )
 from imarena.datasets.options import check_options
 
@@ -49,7 +51,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     check_options("native", options)
     new_directory(directory)
     (directory / "records").mkdir()
-    blobs = BlobWriter(directory, archive)
+    blobs = BlobWriter(archive, save_beside(directory))
     counts: dict[str, int] = {}
     for kind, model in KINDS.items():
         count = 0
@@ -118,17 +120,9 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         yield from _read_kind(file, name, counts.get(kind, 0), admission)
 
 
-def blob_finder(folder: Folder) -> "_Finder":
+def blob_finder(folder: Folder) -> FindBlob:
     """Make a lookup of images by hash below a folder."""
-    return _Finder(folder)
-
-
-class _Finder:
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-
-    def __call__(self, image: ImageRef) -> bytes:
-        return self._folder.read_bytes(blob_path(image.sha256))
+    return lambda image: folder.read_bytes(blob_path(image.sha256))
 
 
 def _read_kind(file: Path, name: str, expected: int, admission: RecordAdmission) -> Iterator[Importable]:

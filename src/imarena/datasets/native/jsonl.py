@@ -13,10 +13,9 @@ import binascii
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from imarena.core import Archive, Importable, Intake, Skip, UserError, first_line
-from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_jsonl
 from imarena.datasets.native.folder import NewerVersion, blob_finder, check_version, parse_line, record_line
 from imarena.datasets.native.records import (
@@ -27,8 +26,7 @@ from imarena.datasets.native.records import (
     RecordAdmission,
     images_option,
     new_directory,
-    new_pictures,
-    record_id,
+    save_beside,
 )
 from imarena.datasets.options import check_options
 
@@ -41,28 +39,17 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     new_directory(directory)
     with (directory / _FILE).open("w", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps({"kind": "manifest", "format": FORMAT, "version": VERSION}) + "\n")
-        beside = BlobWriter(directory, archive)
-        embedded = _BlobLines(file, archive)
-        blobs = beside if images == "beside" else embedded
+
+        def embed(sha256: str, data: bytes) -> None:
+            line = {"kind": "blob", "sha256": sha256, "base64": base64.b64encode(data).decode("ascii")}
+            file.write(json.dumps(line) + "\n")
+
+        beside = images == "beside"
+        blobs = BlobWriter(archive, save_beside(directory)) if beside else BlobWriter(archive, embed, _FILE)
         for kind, model in KINDS.items():
             for record in archive.records(model):
                 yield from blobs.write(kind, record)
                 file.write(record_line(kind, record))
-
-
-class _BlobLines:
-    def __init__(self, file: TextIO, archive: Archive) -> None:
-        self._file = file
-        self._archive = archive
-        self._seen: set[str] = set()
-
-    def write(self, kind: str, record: Record) -> Iterator[Skip]:
-        for sha256, data in new_pictures(self._archive, record, self._seen):
-            if isinstance(data, str):
-                yield Skip(_FILE, f"{kind} {record_id(kind, record)}", data)
-                continue
-            line = {"kind": "blob", "sha256": sha256, "base64": base64.b64encode(data).decode("ascii")}
-            self._file.write(json.dumps(line) + "\n")
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:

@@ -12,6 +12,7 @@ a frame that keeps them can be written back.
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,55 +38,46 @@ from imarena.datasets.native.records import (
     first_error,
     images_option,
     new_directory,
-    new_pictures,
     parse_record,
-    record_id,
     record_images,
+    save_beside,
 )
 from imarena.datasets.options import check_options
+
+_BLOBS = "blobs.parquet"
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
     """Export everything. Yields the images that the workspace no longer has."""
     images = images_option("native_parquet", options)
     new_directory(directory)
-    beside = BlobWriter(directory, archive) if images == "beside" else None
-    embedded = None if beside else _BlobTable(directory / "blobs.parquet", archive)
     counts: dict[str, int] = {}
-    try:
+    with ExitStack() as stack:
+        if images == "beside":
+            blobs = BlobWriter(archive, save_beside(directory))
+        else:
+            table = stack.enter_context(_BlobTable(directory / _BLOBS))
+            blobs = BlobWriter(archive, table.add, _BLOBS)
         for kind, model in KINDS.items():
-            writer = KindWriter(directory / f"{kind}.parquet", kind)
-            with writer:
+            with KindWriter(directory / f"{kind}.parquet", kind) as writer:
                 for record in archive.records(model):
-                    for blobs in (beside, embedded):
-                        if blobs is not None:
-                            yield from blobs.write(kind, record)
+                    yield from blobs.write(kind, record)
                     writer.add(record)
             counts[kind] = writer.count
-    finally:
-        if embedded is not None:
-            embedded.close()
     write_manifest(directory, counts)
 
 
 class _BlobTable(RowWriter):
-    def __init__(self, path: Path, archive: Archive) -> None:
+    def __init__(self, path: Path) -> None:
         import pyarrow as pa
 
         super().__init__(path, pa.schema([("sha256", pa.string()), ("data", pa.binary())]), "none")
-        self._archive = archive
-        self._name = path.name
-        self._seen: set[str] = set()
 
-    def write(self, kind: str, record: Record) -> Iterator[Skip]:
-        for sha256, data in new_pictures(self._archive, record, self._seen):
-            if isinstance(data, str):
-                yield Skip(self._name, f"{kind} {record_id(kind, record)}", data)
-                continue
-            self._rows.append({"sha256": sha256, "data": data})
-            self._bytes += len(data)
-            if self._bytes >= BATCH_BYTES:
-                self._flush()
+    def add(self, sha256: str, data: bytes) -> None:
+        self._rows.append({"sha256": sha256, "data": data})
+        self._bytes += len(data)
+        if self._bytes >= BATCH_BYTES:
+            self._flush()
 
 
 # ---------------------------------------------------------------- reading
@@ -191,7 +183,7 @@ def _take_blobs(folder: Folder, admission: RecordAdmission) -> Iterator[Skip]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = folder.file("blobs.parquet")
+    file = folder.file(_BLOBS)
     if not file.is_file():
         return
     try:
@@ -201,6 +193,6 @@ def _take_blobs(folder: Folder, admission: RecordAdmission) -> Iterator[Skip]:
                     if isinstance(row["sha256"], str) and isinstance(row["data"], bytes):
                         admission.keep(row["data"], row["sha256"])
                     else:
-                        yield Skip("blobs.parquet", str(row["sha256"]), "the row has no hash or no bytes")
+                        yield Skip(_BLOBS, str(row["sha256"]), "the row has no hash or no bytes")
     except (pa.ArrowException, OSError) as error:
-        yield Skip("blobs.parquet", "", f"not a Parquet file that can be read ({first_error(ValueError(str(error)))})")
+        yield Skip(_BLOBS, "", f"not a Parquet file that can be read ({first_error(ValueError(str(error)))})")

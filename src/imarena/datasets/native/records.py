@@ -1,8 +1,8 @@
 """Shared by the native formats: the kinds of records, their order, and the handling of images."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -109,10 +109,8 @@ def first_error(error: ValueError) -> str:
     return error_line(error, 200)
 
 
-class FindBlob(Protocol):
-    """Finds an image's bytes in a native import. Raises `UserError` if they are missing."""
-
-    def __call__(self, image: ImageRef) -> bytes: ...
+FindBlob = Callable[[ImageRef], bytes]
+"""Finds an image's bytes in a native import. Raises `UserError` if they are missing."""
 
 
 class RecordAdmission:
@@ -166,31 +164,41 @@ def blob_path(sha256: str) -> str:
     return f"blobs/{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
-class BlobWriter:
-    """Writes each image once, named by its hash."""
+SaveBlob = Callable[[str, bytes], None]
+"""Takes an image's hash and its bytes."""
 
-    def __init__(self, directory: Path, archive: Archive) -> None:
-        self._directory = directory
+
+class BlobWriter:
+    """Writes each image once with `save`. `inside`: the file that contains all of them; empty: one file per image."""
+
+    def __init__(self, archive: Archive, save: SaveBlob, inside: str = "") -> None:
         self._archive = archive
+        self._save = save
+        self._inside = inside
         self._seen: set[str] = set()
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
         """Write the images of a record. An image that the workspace no longer has is reported; the record is kept."""
-        for sha256, data in new_pictures(self._archive, record, self._seen):
-            if isinstance(data, str):
-                yield Skip(blob_path(sha256), f"{kind} {record_id(kind, record)}", data)
+        for image in record_images(record):
+            if image.sha256 in self._seen:
                 continue
-            path = self._directory / blob_path(sha256)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            self._seen.add(image.sha256)
+            data = load_picture(self._archive, image)
+            if isinstance(data, str):
+                yield Skip(self._inside or blob_path(image.sha256), f"{kind} {record_id(kind, record)}", data)
+            else:
+                self._save(image.sha256, data)
 
 
-def new_pictures(archive: Archive, record: Record, written: set[str]) -> Iterator[tuple[str, bytes | str]]:
-    """The hash and bytes, or the reason why there are none, of each image of a record that is not in `written`."""
-    for image in record_images(record):
-        if image.sha256 not in written:
-            written.add(image.sha256)
-            yield image.sha256, load_picture(archive, image)
+def save_beside(directory: Path) -> SaveBlob:
+    """Save images below an exported folder, each in a file named by its hash."""
+
+    def save(sha256: str, data: bytes) -> None:
+        path = directory / blob_path(sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return save
 
 
 def load_picture(archive: Archive, image: ImageRef) -> bytes | str:

@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from imarena.core import ITEM_LEFT_OUT, NOT_ASKED, Importable, Intake, Skip, UserError, first_line
 from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unescape_name
-from imarena.datasets.native.records import first_error
+from imarena.datasets.imported import BAD_ROW, bad_row_text, keep_file, naming
 from imarena.datasets.options import check_options
 from imarena.datasets.table.column_names import ColumnNames, parse_columns
 from imarena.datasets.table.files import item_tables, refuse_nested_tables, refuse_unreadable_tables, table_above
@@ -90,12 +90,10 @@ def _items(
                 continue
             where, cells = row
             try:
-                item = reader.item(cells)
-            except (ValidationError, UserError) as error:
+                yield index.place_item(reader.item(cells), name, where)
+            except BAD_ROW as error:
                 index.leave_out(str(cells.get("key") or ""), f"{name}, {where}")
-                yield Skip(name, where, first_error(error) if isinstance(error, ValidationError) else first_line(error))
-            else:
-                yield index.place_item(item, name, where)
+                yield Skip(name, where, bad_row_text(error))
         rows = reader.rows
     yield from columns.notices(folder.name(tables[0]))
 
@@ -142,7 +140,7 @@ def outputs_from_folder(
             yield Skip(name, "", index.no_item(path.stem), code=code)
             continue
         try:
-            image = intake.keep(folder.read_bytes(name), name=name)
+            image = keep_file(intake, folder, name)
         except UserError as error:
             yield Skip(name, "", first_line(error))
             continue
@@ -168,10 +166,8 @@ def _listed_outputs(folder: Folder, intake: Intake, index: DatasetIndex) -> Iter
             where = f"line {number}"
             try:
                 output = _listed_output(folder, cells, intake, index)
-            except ValidationError as error:
-                yield Skip(name, where, first_error(error))
             except (UserError, ValueError) as error:
-                yield Skip(name, where, first_line(error))
+                yield Skip(name, where, bad_row_text(error))
             else:
                 plain = output.status is Status.OK and output.sample == 0
                 yield index.place_output(cells["key"], output, name, where) if plain else output
@@ -180,11 +176,8 @@ def _listed_outputs(folder: Folder, intake: Intake, index: DatasetIndex) -> Iter
 
 
 def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
-    try:
-        return intake.keep(folder.read_bytes(relative), name=relative)
-    except UserError as error:
-        reason = first_line(error)
-        raise UserError(reason if relative in reason else f"{relative}: {reason}") from error
+    with naming(relative):
+        return keep_file(intake, folder, relative)
 
 
 def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, index: DatasetIndex) -> Output:

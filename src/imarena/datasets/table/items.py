@@ -6,11 +6,11 @@ from datetime import date, datetime, time
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from imarena.core import Intake, UserError, first_line
+from imarena.core import Intake, UserError
 from imarena.core.records import ImageRef, Item, Turn
 from imarena.datasets.folder import MAX_CELL, Folder
 from imarena.datasets.hf_parquet import picture_bytes
-from imarena.datasets.imported import json_facts
+from imarena.datasets.imported import json_facts, naming
 from imarena.datasets.table.column_names import LABELS, ROLES, TURN_TEXTS, ColumnNames, is_known, numbered
 
 MAX_TURNS = 100
@@ -87,11 +87,8 @@ class ItemReader:
         label = name if isinstance(name, str) and name else role
         if label.startswith(("http://", "https://")) and not (isinstance(value, dict) and value.get("bytes")):
             raise UserError(f"{label[:200]} is an address; download the image and name its file")
-        try:
+        with naming(label[:200]):
             return self._intake.keep(picture_bytes(self._located(value), self._folder), name=label)
-        except UserError as error:
-            reason = first_line(error)
-            raise UserError(reason if label in reason else f"{label[:200]}: {reason}") from error
 
     def _located(self, value: Any) -> Any:
         """Resolve a path relative to the table's folder or, if there is no such file, to the folder that was named."""

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from imarena.core import Importable, Skip, UserError, content_id, first_line
+from imarena.core import Importable, Skip, UserError, content_id
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Outcome, Rater, Vote
 from imarena.datasets.contents import DatasetIndex
-from imarena.datasets.folder import Folder, stream_table, table_header
-from imarena.datasets.native.records import first_error
+from imarena.datasets.folder import Folder, table_header
+from imarena.datasets.imported import bad_row_text
+from imarena.datasets.rows import labelled_rows, read_each
 
 RATING_DETAIL_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
 _LONG_COLUMNS = frozenset({"unit", "rater", "value"})
@@ -66,33 +65,25 @@ def _read(
         return
     repeats: Counter[tuple[str, ...]] = Counter()
     by_rater: Counter[tuple[object, ...]] = Counter()
+
+    def read_row(_: str, cells: dict[str, Any]) -> Iterator[Importable]:
+        rater_id = cells.get("rater") or f"{index.dataset}/people"
+        columns = [column for column in (*required, "dimension") if column != "winner"]
+        subject = (name, index.dataset, rater_id, *(cells.get(column, "") for column in columns))
+        values = parse(cells, index)
+        mark = cells.get("id") or content_id("row", *subject, repeats[subject])
+        vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
+        repeats[subject] += 1
+        if cells.get("rater"):
+            sides = frozenset(cells[side] for side in ("left", "right", "editor") if side in required)
+            by_rater[rater_id, cells["key"], sides, cells.get("dimension", "")] += 1
+        if rater_id not in raters:
+            raters.add(rater_id)
+            yield Rater(rater_id=rater_id)
+        yield vote
+
     try:
-        for row in stream_table(path, name, required=required):
-            if isinstance(row, Skip):
-                yield row
-                continue
-            number, cells = row
-            rater_id = cells.get("rater") or f"{index.dataset}/people"
-            columns = [column for column in (*required, "dimension") if column != "winner"]
-            subject = (name, index.dataset, rater_id, *(cells.get(column, "") for column in columns))
-            try:
-                values = parse(cells, index)
-                mark = cells.get("id") or content_id("row", *subject, repeats[subject])
-                vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
-            except ValidationError as error:
-                yield Skip(name, f"line {number}", first_error(error))
-                continue
-            except UserError as error:
-                yield Skip(name, f"line {number}", first_line(error))
-                continue
-            repeats[subject] += 1
-            if cells.get("rater"):
-                sides = frozenset(cells[side] for side in ("left", "right", "editor") if side in required)
-                by_rater[rater_id, cells["key"], sides, cells.get("dimension", "")] += 1
-            if rater_id not in raters:
-                raters.add(rater_id)
-                yield Rater(rater_id=rater_id)
-            yield vote
+        yield from read_each(labelled_rows(path, name, required), name, read_row, bad_row_text)
     except UserError as error:
         yield Skip(name, "", _unusable(path, name, error))
     repeated = [number for number in by_rater.values() if number > 1]

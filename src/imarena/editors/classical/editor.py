@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
@@ -132,14 +132,7 @@ class ClassicalEditor:
         """Parse the instruction and edit the first source."""
         started = time.perf_counter()
         result = await asyncio.to_thread(self._edited, request)
-        return EditResult(
-            result.status,
-            result.image,
-            result.error,
-            cost_usd=0.0,
-            latency_s=time.perf_counter() - started,
-            steps=result.steps,
-        )
+        return replace(result, cost_usd=0.0, latency_s=time.perf_counter() - started)
 
     def _edited(self, request: EditRequest) -> EditResult:
         if not request.sources:

@@ -10,7 +10,6 @@ from pydantic import Field, JsonValue
 from imarena.clients import (
     EndpointAnswer,
     Failure,
-    FailureKind,
     ImageAnswer,
     ImageCall,
     ImageClient,
@@ -20,7 +19,7 @@ from imarena.clients import (
 from imarena.core import EditRequest, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
+from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor, unusable_reply
 
 _MARKDOWN = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+|https?://[^)\s]+)\)")
 
@@ -40,7 +39,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
     result = read_reply(status, headers, body)
     if isinstance(result, Failure):
         if result.error.startswith("the reply is not JSON"):
-            return Failure(FailureKind.FAILED, f"{result.error[:160]}; is base_url right?", status, maybe_charged=True)
+            return unusable_reply(f"{result.error[:160]}; is base_url right?", status)
         return result
     if status != 200:
         return read_failure(status, headers, body)

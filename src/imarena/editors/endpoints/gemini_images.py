@@ -20,6 +20,7 @@ from imarena.editors.endpoints.http_image import (
     from_base64,
     media_type,
     read_json_reply,
+    unusable_reply,
     usage_of,
 )
 
@@ -60,7 +61,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
     if isinstance(document, Failure):
         return document
     if not isinstance(document, dict):
-        return Failure(FailureKind.FAILED, "the reply is not an object", status, maybe_charged=True)
+        return unusable_reply("the reply is not an object", status)
     return _read_answer(document)
 
 
@@ -72,9 +73,7 @@ def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
     candidates = document.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates else None
     if not isinstance(first, dict):
-        return Failure(
-            FailureKind.FAILED, f"the reply has no candidates: {json.dumps(document)[:200]}", 200, maybe_charged=True
-        )
+        return unusable_reply(f"the reply has no candidates: {json.dumps(document)[:200]}", 200)
     reason = str(first.get("finishReason", ""))
     content = first.get("content")
     parts = content.get("parts") if isinstance(content, dict) else None

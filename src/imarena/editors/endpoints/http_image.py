@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -87,16 +87,10 @@ class EndpointEditor:
             return EditResult(Status.API_ERROR, error=problem, cost_usd=0.0, latency_s=0.0)
         answer = await self.ask(self.client, request)
         result = await self._picture(answer)
-        return EditResult(
-            result.status,
-            result.image,
-            result.error,
-            cost_usd=answer.usage.cost_usd if answer.usage.cost_usd is not None else self._cost(result.status),
-            latency_s=time.perf_counter() - started,
-        )
-
-    def _cost(self, status: Status) -> float | None:
-        return self.settings.usd_per_image if status is Status.OK else 0.0
+        cost_usd = answer.usage.cost_usd
+        if cost_usd is None:
+            cost_usd = self.settings.usd_per_image if result.status is Status.OK else 0.0
+        return replace(result, cost_usd=cost_usd, latency_s=time.perf_counter() - started)
 
     def _too_much(self, request: EditRequest) -> str:
         pictures = (*request.sources, *request.references, *request.masks)
@@ -135,11 +129,11 @@ class EndpointEditor:
         if answer.images:
             return EditResult(Status.OK, answer.images[0])
         url = answer.urls[0]
-        inline = from_data_url(url) if url.startswith("data:") else None
-        if inline is not None:
-            return EditResult(Status.OK, inline)
         if url.startswith("data:"):
-            return EditResult(Status.INVALID_IMAGE, error="the data URL of the image cannot be decoded")
+            inline = from_data_url(url)
+            if inline is None:
+                return EditResult(Status.INVALID_IMAGE, error="the data URL of the image cannot be decoded")
+            return EditResult(Status.OK, inline)
         fetched = await self.client.download(url)
         if fetched.status is not Status.OK:
             return EditResult(fetched.status, error=fetched.error)
@@ -160,9 +154,12 @@ def read_json_reply(status: int, body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         start = body[:80].decode("utf-8", "replace")
-        return Failure(
-            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
-        )
+        return unusable_reply(f"the reply is not JSON: {start!r}; is base_url right?", status)
+
+
+def unusable_reply(reason: str, status: int) -> Failure:
+    """The failure for a reply without a result; the request may have been charged."""
+    return Failure(FailureKind.FAILED, reason, status, maybe_charged=True)
 
 
 def usage_of(counts: Any, input_name: str, output_name: str) -> Usage:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import aiohttp
 from pydantic import Field, JsonValue
 
-from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
+from imarena.clients import Failure, ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.core import EditRequest, read_options
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
@@ -17,6 +17,7 @@ from imarena.editors.endpoints.http_image import (
     from_base64,
     media_type,
     read_json_reply,
+    unusable_reply,
     usage_of,
 )
 from imarena.images import SUFFIXES
@@ -54,9 +55,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
         return read_failure(400, headers, body)
     rows = document.get("data") if isinstance(document, dict) else None
     if not isinstance(rows, list):
-        return Failure(
-            FailureKind.FAILED, f"the reply has no data: {json.dumps(document)[:200]}", status, maybe_charged=True
-        )
+        return unusable_reply(f"the reply has no data: {json.dumps(document)[:200]}", status)
     usage = usage_of(document.get("usage"), "input_tokens", "output_tokens")
     images, urls = [], []
     for row in rows:

@@ -7,13 +7,12 @@ the verdict unreadable rather than counting as a no, unless another question has
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex, validation_problem
+from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex
 from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
-from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
+from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt, read_yaml_model
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import field, is_refusal
 from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object
@@ -73,14 +72,7 @@ def read_checklist(path: str) -> Checklist:
     file = Path(path)
     if not file.is_file():
         raise UserError(f"There is no checklist {path}.", hint="Give the path of a YAML file of questions.")
-    try:
-        return Checklist.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise UserError(f"The checklist {file.name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
-    except ValidationError as error:
-        problem = validation_problem(error, Checklist)
-        hint = f"{problem.hint} See docs/guide/judges.md.".strip()
-        raise UserError(f"The checklist {file.name} is not valid: {problem.text}.", hint=hint) from error
+    return read_yaml_model(Checklist, file.read_text(encoding="utf-8"), f"The checklist {file.name}")
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:

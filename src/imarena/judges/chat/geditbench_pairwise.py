@@ -4,48 +4,12 @@ Instruction following and visual consistency see source and instruction. Visual 
 the paper, which names text-to-image assessment models for it; this judge sees neither instruction nor source.
 """
 
-from collections.abc import Mapping
+from functools import partial
 
-from pydantic import JsonValue
-
-from imarena.core import Chat, Verdict
+from imarena.core import Verdict
 from imarena.core.records import Status
-from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat, reasons_text
-from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_judge_options
+from imarena.judges.chat.judge import PromptSettings, ask_one_question, reasons_text
 from imarena.judges.replies.parse import field, read_choice
-
-
-def make_instruction_following(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """A judge of which output follows the instruction better."""
-    return _make("geditbench-instruction-following", "instruction_following", options, chat)
-
-
-def make_visual_quality(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """A judge of which output is the better image; it never sees the instruction or the source."""
-    return _make("geditbench-visual-quality", "visual_quality", options, chat)
-
-
-def make_visual_consistency(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """A judge of which output better keeps what should not change. PVC-Judge is a model for this question."""
-    return _make("geditbench-visual-consistency", "visual_consistency", options, chat)
-
-
-def make_pvc_judge(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """A model fine-tuned by `imarena pvc train`, with the question that it was trained on."""
-    return _make("pvc-judge", "visual_consistency", options, chat)
-
-
-def _make(kind: str, dimension: str, options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    settings = read_judge_options(PromptSettings, options, kind)
-    return ChatJudge(
-        kind=kind,
-        prompts={"compare": load_prompt(settings.prompt or kind)},
-        read=lambda replies: read_preference(replies["compare"]),
-        chat=need_chat(chat, kind),
-        settings=settings,
-        dimension=dimension,
-    )
 
 
 def read_preference(text: str) -> Verdict:
@@ -57,3 +21,18 @@ def read_preference(text: str) -> Verdict:
         preference=choice.outcome,
         reasons={} if reason is None else {"reason": reasons_text(reason)},
     )
+
+
+_pairwise = partial(ask_one_question, read=read_preference, question="compare", settings=PromptSettings)
+make_instruction_following = _pairwise(
+    "geditbench-instruction-following", "geditbench-instruction-following", dimension="instruction_following"
+)
+"""A judge of which output follows the instruction better."""
+make_visual_quality = _pairwise("geditbench-visual-quality", "geditbench-visual-quality", dimension="visual_quality")
+"""A judge of which output is the better image; it never sees the instruction or the source."""
+make_visual_consistency = _pairwise(
+    "geditbench-visual-consistency", "geditbench-visual-consistency", dimension="visual_consistency"
+)
+"""A judge of which output better keeps what should not change. PVC-Judge is a model for this question."""
+make_pvc_judge = _pairwise("pvc-judge", "pvc-judge", dimension="visual_consistency")
+"""A model fine-tuned by `imarena pvc train`, with the question that it was trained on."""

@@ -11,7 +11,8 @@ from pydantic import Field, JsonValue
 
 from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict
 from imarena.core.records import FrozenModel, JsonDict, Reply, Status, Usage
-from imarena.judges.chat.prompt import Prompt, render_prompt
+from imarena.judges.chat.prompt import Prompt, load_prompt, render_prompt
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import PARSER_VERSION
 from imarena.judges.replies.reply_text import Unreadable
 
@@ -192,6 +193,35 @@ class ChatJudge:
             temperature=self.settings.temperature,
             seed=None if self.settings.seed is None else self.settings.seed + number,
         )
+
+
+def ask_one_question(
+    kind: str,
+    prompt: str,
+    read: Callable[[str], Verdict],
+    *,
+    question: str,
+    settings: type[ChatSettings] = ChatSettings,
+    dimension: str = "overall",
+) -> Callable[[Mapping[str, JsonValue], Chat | None], ChatJudge]:
+    """The maker of a judge that asks one question, and reads the reply with `read`.
+
+    `prompt`: the bundled prompt, if the settings name no other one. `question`: its name in a judgment's identity.
+    """
+
+    def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+        own = read_judge_options(settings, options, kind)
+        own_prompt = own.prompt if isinstance(own, PromptSettings) else ""
+        return ChatJudge(
+            kind=kind,
+            prompts={question: load_prompt(own_prompt or prompt)},
+            read=lambda replies: read(replies[question]),
+            chat=need_chat(chat, kind),
+            settings=own,
+            dimension=dimension,
+        )
+
+    return make
 
 
 def pass_name(name: str, number: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from imarena.core import Exhibit, UserError, canonical_json, sha256_hex, unknown_name, validation_problem
 from imarena.core.records import FrozenModel, JsonDict
 
+M = TypeVar("M", bound=FrozenModel)
 ImageSlot = Literal["source", "reference", "left", "right"]
 _PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
@@ -88,8 +89,22 @@ class Prompt(FrozenModel):
         return any("{expected_objects}" in part.text for part in self.user)
 
     def check(self, exhibit: Exhibit) -> None:
-        """Raise if the exhibit lacks something that the prompt needs."""
-        check_exhibit(self, exhibit)
+        """Raise if the exhibit lacks something that the prompt needs, before any call is paid for."""
+        if self.input.right and exhibit.right is None:
+            raise UserError(f"{self.prompt_id} compares two outputs and got one.", hint="Use it with `battle`.")
+        if not self.input.right and exhibit.right is not None:
+            raise UserError(f"{self.prompt_id} scores one output and got two.", hint="Use it with `judge`.")
+        for name, bounds, have in (
+            ("source", self.input.sources, len(exhibit.sources)),
+            ("reference", self.input.references, len(exhibit.references)),
+        ):
+            low, high = bounds
+            if have < low or (high is not None and have > high):
+                needs = f"{low} to {high}" if high is not None else f"{low} or more"
+                raise UserError(
+                    f"{self.prompt_id} needs {needs} {name} images and got {have}.",
+                    hint="Choose a judge for this kind of item: see docs/guide/judges.md.",
+                )
 
     def preview(self, exhibit: Exhibit) -> tuple[str | bytes, ...]:
         """The system message and all parts, as they would be sent."""
@@ -150,14 +165,19 @@ def prompt_names() -> tuple[str, ...]:
 
 def read_prompt(text: str, name: str) -> Prompt:
     """Parse and validate a prompt file; an error names the place of the mistake."""
+    return read_yaml_model(Prompt, text, f"The prompt file {name}")
+
+
+def read_yaml_model(model: type[M], text: str, name: str) -> M:
+    """Parse and validate a YAML file of a judge; an error begins with `name` and names the place of the mistake."""
     try:
-        return Prompt.model_validate(yaml.safe_load(text))
+        return model.model_validate(yaml.safe_load(text))
     except yaml.YAMLError as error:
-        raise UserError(f"The prompt file {name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+        raise UserError(f"{name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
     except ValidationError as error:
-        problem = validation_problem(error, Prompt)
+        problem = validation_problem(error, model)
         hint = f"{problem.hint} See docs/guide/judges.md.".strip()
-        raise UserError(f"The prompt file {name} is not valid: {problem.text}.", hint=hint) from error
+        raise UserError(f"{name} is not valid: {problem.text}.", hint=hint) from error
 
 
 # ---------------------------------------------------------------- rendering
@@ -171,7 +191,7 @@ def quote_untrusted(text: str) -> str:
 
 def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
     """Fill in a prompt. The same prompt and exhibit always give the same bytes."""
-    check_exhibit(prompt, exhibit)
+    prompt.check(exhibit)
     values = {
         "instruction": quote_untrusted(exhibit.instruction),
         "task": quote_untrusted(exhibit.task or "not stated"),
@@ -205,25 +225,6 @@ def slot_pictures(exhibit: Exhibit, slot: ImageSlot) -> tuple[bytes, ...]:
     if slot == "left":
         return (exhibit.left,)
     return () if exhibit.right is None else (exhibit.right,)
-
-
-def check_exhibit(prompt: Prompt, exhibit: Exhibit) -> None:
-    """Raise if the exhibit lacks something that the prompt needs, before any call is paid for."""
-    if prompt.input.right and exhibit.right is None:
-        raise UserError(f"{prompt.prompt_id} compares two outputs and got one.", hint="Use it with `battle`.")
-    if not prompt.input.right and exhibit.right is not None:
-        raise UserError(f"{prompt.prompt_id} scores one output and got two.", hint="Use it with `judge`.")
-    for name, bounds, have in (
-        ("source", prompt.input.sources, len(exhibit.sources)),
-        ("reference", prompt.input.references, len(exhibit.references)),
-    ):
-        low, high = bounds
-        if have < low or (high is not None and have > high):
-            needs = f"{low} to {high}" if high is not None else f"{low} or more"
-            raise UserError(
-                f"{prompt.prompt_id} needs {needs} {name} images and got {have}.",
-                hint="Choose a judge for this kind of item: see docs/guide/judges.md.",
-            )
 
 
 def _criteria_text(prompt: Prompt) -> str:

@@ -5,16 +5,13 @@ The model's training prompt is not included: give it as a prompt file.
 """
 
 import re
-from collections.abc import Mapping
 from statistics import fmean
 
 from pydantic import JsonValue
 
-from imarena.core import Chat, Verdict
+from imarena.core import Verdict
 from imarena.core.records import Status
-from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
-from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_judge_options
+from imarena.judges.chat.judge import PromptSettings, ask_one_question
 from imarena.judges.replies.parse import field, is_refusal, read_number
 from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object
 
@@ -24,18 +21,6 @@ _LINE = re.compile(
     r"^\W*(alignment|coherence|style|final)\s+score\s*(?:\(1\s*-\s*5\))?\W*[:：]\W*([\d.]+)\s*(?:/\s*5)?\W*$",
     re.IGNORECASE,
 )
-
-
-def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """Make the judge. The score is the mean of the three scales, or the 'Final Score' if the reply has only that."""
-    settings = read_judge_options(PromptSettings, options, "unifiedreward")
-    return ChatJudge(
-        kind="unifiedreward",
-        prompts={"rate": load_prompt(settings.prompt or "unifiedreward")},
-        read=lambda replies: read_scales(replies["rate"]),
-        chat=need_chat(chat, "unifiedreward"),
-        settings=settings,
-    )
 
 
 def read_scales(text: str) -> Verdict:
@@ -61,3 +46,7 @@ def _lines(answer: str) -> dict[str, JsonValue]:
             if values.setdefault(name, match[2]) != match[2]:
                 raise Unreadable(f"the reply gives {name} twice, with two values")
     return values
+
+
+make = ask_one_question("unifiedreward", "unifiedreward", read_scales, question="rate", settings=PromptSettings)
+"""The score is the mean of the three scales, or the 'Final Score' if the reply has only that."""

@@ -9,6 +9,7 @@ from imarena.images import shrink_pixels
 from imarena.judges.edival import rules
 from imarena.judges.edival.following import EvaluationContext, find_boxes, plan_boxes
 from imarena.judges.edival.measurement_cache import EncodedImage, MeasuredBy
+from imarena.judges.edival.tools import crop
 from imarena.vision import scale_to
 
 LIKENESS = "likeness"
@@ -140,10 +141,7 @@ def _compare(
 
 def cut(pixels: Pixels, box: ShareBox, context: EvaluationContext) -> Pixels:
     """Cut a box out of an image; small boxes are enlarged first."""
-    height, width = pixels.shape[:2]
-    left, top, right, bottom = rules.enlarge(box, context.settings.smallest_crop)
-    x, y = int(left * width), int(top * height)
-    return pixels[y : max(y + 1, round(bottom * height)), x : max(x + 1, round(right * width))]
+    return crop(pixels, rules.enlarge(box, context.settings.smallest_crop))
 
 
 def cover_mask(pixels: Pixels, boxes: list[ShareBox]) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":

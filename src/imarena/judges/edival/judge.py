@@ -36,11 +36,10 @@ from imarena.judges.edival.tools import (
 )
 from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers, vlm_metric
 from imarena.judges.options import read_judge_options
-from imarena.vision import HEAD_NAMES, luminance_quantiles
+from imarena.vision import HEAD_NAMES, LUMA, luminance_quantiles
 
 QUALITY = "quality_score"
 LUMINANCE = "luminance"
-_LUMA = np.array([0.2126, 0.7152, 0.0722])
 
 
 @dataclass(frozen=True)
@@ -221,7 +220,7 @@ async def _grade(context: EvaluationContext, metric: QualityMetric, image: Encod
 
 
 def _luminance(pixels: Pixels) -> JsonDict:
-    mean = float((pixels.reshape(-1, 3) @ _LUMA).mean())
+    mean = float((pixels.reshape(-1, 3) @ LUMA).mean())
     quantiles = {name: round(value, 4) for name, value in luminance_quantiles(pixels).items()}
     return {"luminance_mean": round(mean, 4), **quantiles}
 

@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Pixels, ShareBox, package_yaml
+from imarena.core import Pixels, package_yaml
 from imarena.images import shrink_pixels
-from imarena.judges.edival.tools import YesNoQuestion
+from imarena.judges.edival.tools import YesNoQuestion, crop
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
 
@@ -52,16 +52,9 @@ def _recoloured(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool 
     colour = _colour_index(question.value)
     if colour is None or question.box is None:
         return None
-    now = _share(_crop(after, question.box), colour)
-    then = _share(_crop(before, question.before_box or question.box), colour)
+    now = _share(crop(after, question.box), colour)
+    then = _share(crop(before, question.before_box or question.box), colour)
     return now >= _COLOUR_SHARE and now - then >= _COLOUR_GAIN
-
-
-def _crop(pixels: Pixels, box: ShareBox) -> Pixels:
-    height, width = pixels.shape[:2]
-    left, top = int(box[0] * width), int(box[1] * height)
-    right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
-    return pixels[top:bottom, left:right]
 
 
 def _share(part: Pixels, colour: int) -> float:

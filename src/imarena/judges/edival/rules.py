@@ -198,11 +198,11 @@ def answer_decision(answer: bool | None) -> Decision:
     return Decision(answer, "answered_yes" if answer else "answered_no")
 
 
-def text_change(lines: Sequence[TextLine] | None, text: str, similarity: float = 1.0) -> Decision:
+def text_change(lines: Sequence[TextLine] | None, text: str) -> Decision:
     """Algorithm 10: the requested text is legible, ignoring case, punctuation and spaces."""
     if lines is None:
         return Decision(None, "text_not_read")
-    reads = text_match(text, lines) >= similarity
+    reads = text_match(text, lines) >= 1.0
     return Decision(reads, "text_read" if reads else "text_not_found")
 
 

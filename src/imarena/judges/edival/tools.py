@@ -37,6 +37,14 @@ FLOOR = 0.2
 """Detectors return everything above this score, so that changing a rule's own threshold needs no new detection."""
 
 
+def crop(pixels: Pixels, box: ShareBox) -> Pixels:
+    """The part of an image in a box, at least one pixel."""
+    height, width = pixels.shape[:2]
+    left, top = int(box[0] * width), int(box[1] * height)
+    right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
+    return pixels[top:bottom, left:right]
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """The scores above which a detector's boxes count, by type of edit."""

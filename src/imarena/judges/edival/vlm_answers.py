@@ -10,7 +10,7 @@ from PIL import Image
 
 from imarena.core import Chat, ChatPrompt, Pixels, ShareBox, sha256_hex
 from imarena.core.records import Status, Usage
-from imarena.judges.edival.tools import VLM, QualityMetric, YesNoQuestion
+from imarena.judges.edival.tools import VLM, QualityMetric, YesNoQuestion, crop
 from imarena.vision import TextLine
 
 SYSTEM = "You look at images and answer short questions about them. You say only what can be seen."
@@ -94,10 +94,7 @@ async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:
 def png(pixels: Pixels, box: ShareBox | None) -> bytes:
     """Encode an image, or the part of it in a box, as PNG."""
     if box is not None:
-        height, width = pixels.shape[:2]
-        left, top = int(box[0] * width), int(box[1] * height)
-        right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
-        pixels = pixels[top:bottom, left:right]
+        pixels = crop(pixels, box)
     sink = BytesIO()
     Image.fromarray(pixels).save(sink, format="PNG")
     return sink.getvalue()

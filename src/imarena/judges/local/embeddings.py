@@ -19,6 +19,7 @@ from pydantic import Field, JsonValue
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
 from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import decode
+from imarena.judges.catalog import MakeJudge
 from imarena.judges.options import read_judge_options
 from imarena.vision import ModelLock, clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
 
@@ -89,21 +90,17 @@ class EmbeddingJudge:
         return load(self.folder, self.settings.device, f"The judge '{self.kind}'")
 
 
-def make_clipscore(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """A judge that gives `scale` * max(cos(image, instruction), 0)."""
-    return _make("clipscore", options)
+def _maker(kind: _EmbeddingKind) -> MakeJudge:
+    def make(options: Mapping[str, JsonValue], _: Chat | None) -> EmbeddingJudge:
+        settings = read_judge_options(EmbeddingSettings, options, kind)
+        return EmbeddingJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))
+
+    return make
 
 
-def make_clip_i(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """A judge that gives cos(first source, output) of CLIP image embeddings."""
-    return _make("clip-i", options)
-
-
-def make_dino(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
-    """A judge that gives cos(first source, output) of DINO class tokens."""
-    return _make("dino", options)
-
-
-def _make(kind: _EmbeddingKind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
-    settings = read_judge_options(EmbeddingSettings, options, kind)
-    return EmbeddingJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))
+make_clipscore = _maker("clipscore")
+"""A judge that gives `scale` * max(cos(image, instruction), 0)."""
+make_clip_i = _maker("clip-i")
+"""A judge that gives cos(first source, output) of CLIP image embeddings."""
+make_dino = _maker("dino")
+"""A judge that gives cos(first source, output) of DINO class tokens."""

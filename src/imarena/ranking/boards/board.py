@@ -62,6 +62,8 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     if intervals.empty:  # identical rounds show nothing, not even that a rank is certain
         notices = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
         result = replace(result, draws=None, covariance=None, notices=notices)
+    elif all(low is None for low in intervals.low):  # no interval is shown that could be too narrow
+        result = replace(result, notices=tuple(notice for notice in result.notices if notice.code != TOO_NARROW))
     ratings, draws = result.ratings, result.draws
     swept = _swept(battles, result, options)
     above = surely_above(battles, swept, options.level, groups) if swept else None
@@ -82,7 +84,9 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             *_data_notices(battles),
             *result.notices,
             *intervals.notices,
-            *narrow_group_notices(units, result.settings),
+            *narrow_group_notices(
+                units, result.settings, [any(intervals.low[model] is not None for model in group) for group in groups]
+            ),
             *_coverage_notice(battles.models, coverage),
         ),
         models=tuple(standings[i] for i in order),

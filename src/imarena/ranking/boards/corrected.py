@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn
+from imarena.ranking.battles import COLUMNS, Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.pairs import percentile_ends
@@ -172,24 +172,10 @@ def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> Float
 def _filter(battles: Battles, mask: NDArray[np.bool_]) -> Battles:
     if mask.all():
         return battles
-
-    def codes(column: CodedColumn | None) -> CodedColumn | None:
-        return None if column is None else column.part(mask)
-
-    def numbers(column: Any) -> Any:
-        return None if column is None else column[mask]
-
-    return replace(
-        battles,
-        left=battles.left[mask],
-        right=battles.right[mask],
-        outcome=battles.outcome[mask],
-        weight=numbers(battles.weight),
-        item=codes(battles.item),
-        rater=codes(battles.rater),
-        dimension=codes(battles.dimension),
-        judged=numbers(battles.judged),
-        score_left=numbers(battles.score_left),
-        score_right=numbers(battles.score_right),
-        covariates=numbers(battles.covariates),
-    )
+    columns = {name: getattr(battles, name) for name in COLUMNS}
+    parts: dict[str, Any] = {
+        name: column.part(mask) if isinstance(column, CodedColumn) else column[mask]
+        for name, column in columns.items()
+        if column is not None
+    }
+    return replace(battles, **parts)

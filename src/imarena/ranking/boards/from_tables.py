@@ -20,6 +20,22 @@ from imarena.ranking.options import Options
 from imarena.ranking.signature import sign_ranking, table_data
 
 
+@dataclass(frozen=True)
+class TableReading:
+    """How the battles of a table are read."""
+
+    both_bad: str = "tie"
+    missing: str = "exclude"
+    covariates: tuple[str, ...] = ()
+    resume: Ranking | None = None
+    """An earlier Elo board to continue from."""
+    all_votes: bool = False
+    """See `encode_battles`."""
+
+
+AS_WRITTEN = TableReading()
+
+
 def rank(
     data: object,
     *,
@@ -51,9 +67,7 @@ def rank(
     }  # fmt: skip
     settings = replace(options or Options(), **{key: value for key, value in arguments.items() if value is not None})
     table = _load_flat(data, columns, labels, covariates)
-    ranking = rank_table(
-        table, settings, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={}
-    )
+    ranking = rank_table(table, settings, TableReading(both_bad, missing, tuple(covariates), resume))
     return sign_ranking(ranking, {"source": "table", **table_data(table)})
 
 
@@ -89,38 +103,17 @@ def _load_flat(
 def rank_table(
     table: Any,
     options: Options,
+    reading: TableReading = AS_WRITTEN,
     *,
-    both_bad: str = "tie",
-    missing: str = "exclude",
-    covariates: Sequence[str] = (),
-    resume: Ranking | None = None,
     scope: dict[str, str] | None = None,
     known_coverage: Mapping[str, float] | None = None,
-    all_votes: bool = False,
 ) -> Ranking:
     """Rank a checked table. The options for reading it are recorded in the settings.
 
-    `known_coverage` is each model's share of delivered outputs, if the caller knows it; by default, it is the share of
-    the table's items with an output of the model. `all_votes`: see `encode_battles`.
+    `known_coverage` is each model's share of existing outputs, if the caller knows it; by default, it comes from the
+    table's statuses, if it has any.
     """
-    reading = TableReading(both_bad, missing, tuple(covariates), resume, all_votes)
-    return _rank_prepared(_prepare(table, options, reading, known_coverage), options, resume, scope)
-
-
-@dataclass(frozen=True)
-class TableReading:
-    """How the battles of a table are read."""
-
-    both_bad: str = "tie"
-    missing: str = "exclude"
-    covariates: tuple[str, ...] = ()
-    resume: Ranking | None = None
-    """An earlier Elo board to continue from."""
-    all_votes: bool = False
-    """See `encode_battles`."""
-
-
-AS_WRITTEN = TableReading()
+    return _rank_prepared(_prepare(table, options, reading, known_coverage), options, scope)
 
 
 @dataclass(frozen=True)
@@ -129,6 +122,7 @@ class _Prepared:
 
     battles: Battles
     coverage: FloatArray | None
+    resume: Ranking | None
     reading: JsonDict
     """Options with which the table was read, for the settings."""
     losses_possible: bool
@@ -157,12 +151,13 @@ def _prepare(
     settings: JsonDict = {"both_bad": reading.both_bad, "missing": reading.missing}
     settings |= {"all_votes": True} if reading.all_votes else {}
     settings |= {"covariates": list(reading.covariates)} if reading.covariates else {}
-    return _Prepared(battles, covered, settings, reading.missing != "loss" and "status_left" in table.column_names)
+    return _Prepared(
+        battles, covered, reading.resume, settings, reading.missing != "loss" and "status_left" in table.column_names
+    )
 
 
-def _rank_prepared(
-    prepared: _Prepared, options: Options, resume: Ranking | None = None, scope: dict[str, str] | None = None
-) -> Ranking:
+def _rank_prepared(prepared: _Prepared, options: Options, scope: dict[str, str] | None = None) -> Ranking:
+    resume = prepared.resume
     ranking = rank_battles(prepared.battles, options, coverage=prepared.coverage, state=_state(resume, options))
     settings = {**ranking.settings, **prepared.reading}
     if resume is not None:
@@ -199,7 +194,7 @@ def rank_file(
     prepared = _prepare(table, options, reading)
     del table  # the largest object in memory
     _release_memory()
-    return [sign_ranking(_rank_prepared(prepared, options, reading.resume), data)]
+    return [sign_ranking(_rank_prepared(prepared, options), data)]
 
 
 def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
@@ -229,7 +224,7 @@ def rank_by(table: Any, by: str, options: Options, reading: TableReading = AS_WR
         scope = {by: value}
         try:
             part = _trimmed(table.filter(groups.rows(value)))
-            ranking = _rank_prepared(_prepare(part, options, reading), options, reading.resume, scope)
+            ranking = _rank_prepared(_prepare(part, options, reading), options, scope)
             board = sign_ranking(ranking, {"source": "table", **table_data(part)})
         except UserError as error:
             board = empty_board(options.method, error, scope)

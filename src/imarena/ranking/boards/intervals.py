@@ -51,14 +51,8 @@ def find_intervals(
     if ends is None and draws is None:
         alone = f"only one {settings['cluster']}" if settings.get("units") == 1 else ""
         notes = [note or alone for note in notes]
-        return Intervals(
-            [*nothing],
-            [*nothing],
-            [*nothing],
-            [*nothing],
-            notes,
-            _notices(notes.count(alone) if alone else 0, m, alone),
-        )
+        notices = _notices(notes.count(alone) if alone else 0, m, alone)
+        return Intervals([*nothing], [*nothing], [*nothing], [*nothing], notes, notices)
     low, high = (
         ends if ends is not None else pairs.percentile_ends(draws, level) if draws is not None else (ratings, ratings)
     )

@@ -1,5 +1,6 @@
 """Boards by maximum likelihood: Bradley-Terry, Davidson, the rater-aware mixture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,8 @@ from imarena.ranking.resample import (
 RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: its covariate predicts every outcome. So does a mixture's difference of
 strengths of two models that met: all losses of one can be coin flips."""
+MOST_NAMED = 5
+"""Number of models that a notice names."""
 EM_STEPS = 20
 """Steps of expectation maximisation; Newton's method then finishes the fit and gives the curvature."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
@@ -84,11 +87,11 @@ def model_board(battles: Battles, options: Options) -> Result:
     settings["units"] = units.total
     notices += cluster_notices(battles, cluster, units.total)
     if interval == "sandwich":
-        return _with_sandwich(setup, options, base, units, centre, settings, details, notices)
+        return _with_sandwich(setup, options, base, units, centre, battles.models, settings, details, notices)
     rounds = replicate(base, units, aux, rounds=options.rounds, seed=options.seed)
     settings["draw"] = "multinomial" if units.exact else "poisson"
     details["rounds_fitted_alone"] = rounds.alone
-    draws = _widened(base, centre, centre.draws(rounds.theta), options, notices)
+    draws = _widened(base, centre, centre.draws(rounds.theta), options, battles.models, notices)
     details.update(_extras(setup, options, base, rounds))
     return Result(
         centre.point,
@@ -157,7 +160,9 @@ class _Centre:
         return covariance * self.options.per_log**2
 
 
-def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
+def _widened(
+    base: Fit, centre: _Centre, draws: FloatArray, options: Options, names: Sequence[str], notices: list[Notice]
+) -> FloatArray:
     """If resampling shows no variation (ties only, one battle), use the model's own uncertainty instead."""
     variance = _lacking(base, centre, draws.var(axis=0))
     flat = variance > 0
@@ -166,14 +171,16 @@ def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, no
         draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
         if (flat | centre.loose).all():  # no interval is left that comes from resampling
             notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
-        notices += _from_model(flat & ~centre.loose)
+        notices += _from_model(flat & ~centre.loose, names)
     return draws
 
 
-def _from_model(flat: NDArray[np.bool_]) -> list[Notice]:
+def _from_model(flat: NDArray[np.bool_], names: Sequence[str]) -> list[Notice]:
     if not flat.any():
         return []
-    return [Notice(code="intervals_from_model", values={"models": int(flat.sum()), "of": flat.size})]
+    first = [names[model] for model in np.flatnonzero(flat)[:MOST_NAMED]]
+    values: JsonDict = {"models": int(flat.sum()), "of": flat.size, "names": [*first]}
+    return [Notice(code="intervals_from_model", values=values)]
 
 
 def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
@@ -196,6 +203,7 @@ def _with_sandwich(
     base: Fit,
     units: Units,
     centre: _Centre,
+    names: Sequence[str],
     settings: JsonDict,
     details: JsonDict,
     notices: list[Notice],
@@ -208,7 +216,7 @@ def _with_sandwich(
     flat = variance > 0
     if flat.any():
         covariance = covariance + np.diag(variance)
-        notices += _from_model(flat & ~centre.loose)
+        notices += _from_model(flat & ~centre.loose, names)
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     values, vectors = np.linalg.eigh(covariance)

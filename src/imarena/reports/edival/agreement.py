@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from imarena.core import grouped
 from imarena.reports.edival.scored import known_mean, percent
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import cohen_kappa, pearson
@@ -100,9 +101,7 @@ class StyleAnswer:
 
 def style_table(answers: Sequence[StyleAnswer]) -> Table:
     """Share of yes by judge, editor, mode and shape, that of people, and how often the two agree."""
-    groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
-    for answer in answers:
-        groups.setdefault((answer.judge, answer.editor, answer.mode, answer.shape), []).append(answer)
+    groups = grouped(((answer.judge, answer.editor, answer.mode, answer.shape), answer) for answer in answers)
     rows: list[tuple[CellValue, ...]] = []
     for key, group in sorted(groups.items()):
         answered = [answer for answer in group if answer.yes is not None]

@@ -1,10 +1,11 @@
 """EdiVal's figures per editor and turn: success, consistency, quality, overall; Pareto fronts and tool swaps."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Literal
 
+from imarena.core import grouped
 from imarena.reports.edival.scored import ScoredOutput, ScoredSet, known_mean
 from imarena.stats import Figure, pearson, spearman
 
@@ -16,31 +17,64 @@ PASS_CONSISTENCY, PASS_QUALITY = 0.90, 6.0
 
 @dataclass(frozen=True)
 class TurnFigures:
-    """The figures of one editor at one turn. Shares and similarities are 0 to 1; None without data."""
+    """One editor at one turn: its outputs and their figures. Shares and similarities are 0 to 1; None without data."""
 
     editor: str
     mode: str
     turn: int
-    images: int
-    """Number of images with outputs up to this turn."""
-    undecided: int
-    """Number of those images with an edit that the tools could not decide. `image_success` leaves them out: because of
-    other edits that failed, they could only count against the editor."""
-    image_success: float | None
-    task_success: float | None
-    """Share of this turn's edits that were carried out (the marginal rate)."""
-    all_tasks: float | None
-    """Share of all edits up to this turn that were carried out."""
-    consistency: float | None
-    quality: float | None
-    base_quality: float | None
-    passes: float | None
-    """Share of images with a CC of at least 90 and a VQ of at least 6."""
+    outputs: tuple[ScoredOutput, ...] = field(repr=False)
+
+    def mean(self, measure: str, part: Literal["consistency", "quality"] = "quality") -> float | None:
+        """The mean of a measure of consistency or of quality."""
+        return known_mean([getattr(output, part).get(measure) for output in self.outputs])
+
+    @property
+    def images(self) -> int:
+        """Number of images with outputs up to this turn."""
+        return len(self.outputs)
+
+    @property
+    def image_success(self) -> float | None:
+        """Share of images with every edit up to this turn carried out.
+
+        It leaves out images with an edit that the tools could not decide: because of other edits that failed, they
+        could only count against the editor.
+        """
+        decided = [o for o in self.outputs if o.edits and all(edit.passed is not None for edit in o.edits)]
+        return known_mean([output.success for output in decided])
+
+    @property
+    def task_success(self) -> float | None:
+        """Share of this turn's edits that were carried out (the marginal rate)."""
+        return known_mean([output.marginal for output in self.outputs])
+
+    @property
+    def all_tasks(self) -> float | None:
+        """Share of all edits up to this turn that were carried out."""
+        return known_mean([edit.passed for output in self.outputs for edit in output.edits])
+
+    @property
+    def consistency(self) -> float | None:
+        return self.mean("consistency", "consistency")
+
+    @property
+    def quality(self) -> float | None:
+        return self.mean("quality")
+
+    @property
+    def passes(self) -> float | None:
+        """Share of images with a CC of at least 90 and a VQ of at least 6."""
+        return known_mean([
+            o.consistency["consistency"] >= PASS_CONSISTENCY and o.quality["quality"] >= PASS_QUALITY
+            for o in self.outputs
+            if "consistency" in o.consistency and "quality" in o.quality
+        ])  # fmt: skip
 
     @property
     def quality_shift(self) -> float | None:
         """|mean VQ at this turn - mean VQ of the base images|."""
-        return None if self.quality is None or self.base_quality is None else abs(self.quality - self.base_quality)
+        quality, base = self.quality, self.mean("base_quality")
+        return None if quality is None or base is None else abs(quality - base)
 
     @property
     def overall(self) -> float | None:
@@ -53,29 +87,10 @@ def geometric_mean(following: float | None, consistency: float | None) -> float 
     return None if following is None or consistency is None else math.sqrt(following * consistency)
 
 
-def turn_figures(outputs: Sequence[ScoredOutput], editor: str, mode: str, turn: int) -> TurnFigures:
-    """Compute the figures of outputs of one editor, mode and turn."""
-    decided = [o.success for o in outputs if o.edits and all(edit.passed is not None for edit in o.edits)]
-    edits = [edit.passed for o in outputs for edit in o.edits]
-    passes = [
-        o.consistency["consistency"] >= PASS_CONSISTENCY and o.quality["quality"] >= PASS_QUALITY
-        for o in outputs
-        if "consistency" in o.consistency and "quality" in o.quality
-    ]
-    return TurnFigures(
-        editor, mode, turn, len(outputs), sum(bool(o.edits) for o in outputs) - len(decided),
-        known_mean(decided), known_mean([o.marginal for o in outputs]), known_mean(edits),
-        known_mean([o.consistency.get("consistency") for o in outputs]),
-        known_mean([o.quality.get("quality") for o in outputs]),
-        known_mean([o.quality.get("base_quality") for o in outputs]),
-        known_mean(passes),
-    )  # fmt: skip
-
-
 def all_figures(scored: ScoredSet, mode: str) -> list[TurnFigures]:
     """The figures of every editor and turn of a mode."""
     return [
-        turn_figures(outputs, editor, mode, turn)
+        TurnFigures(editor, mode, turn, tuple(outputs))
         for editor in scored.editors(mode)
         for turn in scored.turns
         if (outputs := scored.of(editor, mode, turn))
@@ -86,10 +101,8 @@ def pooled_overall(scored: ScoredSet, editor: str, mode: str) -> float | None:
     """Section O.4: geometric mean of the mean CC and the mean over turns of image success (averaged over types)."""
     rates = []
     for turn in scored.turns:
-        by_type: dict[str, list[bool | None]] = {}
-        for output in scored.of(editor, mode, turn):
-            if output.edits:
-                by_type.setdefault(output.edits[-1].type, []).append(output.success)
+        outputs = scored.of(editor, mode, turn)
+        by_type = grouped((output.edits[-1].type, output.success) for output in outputs if output.edits)
         rates.append(known_mean([known_mean(values) for values in by_type.values()]))
     kappa = known_mean(
         [o.consistency.get("consistency") for o in scored.outputs if (o.editor, o.mode) == (editor, mode)]
@@ -97,13 +110,22 @@ def pooled_overall(scored: ScoredSet, editor: str, mode: str) -> float | None:
     return geometric_mean(known_mean(rates), kappa)
 
 
-def type_rates(outputs: Iterable[ScoredOutput], mode: str) -> dict[str, tuple[float | None, int]]:
-    """The success rate of each edit type and the number of decided edits. Complex mode: of all edits in the prompt."""
-    passed: dict[str, list[bool | None]] = {}
-    for output in outputs:
-        for edit in output.edits if mode == COMPLEX else output.edits[-1:]:
-            passed.setdefault(edit.type, []).append(edit.passed)
-    return {name: (known_mean(values), sum(v is not None for v in values)) for name, values in passed.items()}
+def type_rate(outputs: Iterable[ScoredOutput], kind: str) -> float | None:
+    """The success rate of an edit type. Complex mode: among all edits in the prompt, not only the turn's own."""
+    return known_mean([edit.passed for output in outputs for edit in output.asked if edit.type == kind])
+
+
+AXES = {"IF": "image_success", "CC": "consistency", "VQ": "quality"}
+AXIS_PAIRS = (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ"))
+
+
+def axis_points(figures: Iterable[TurnFigures], first: str, second: str) -> dict[str, tuple[float, float]]:
+    """The editors that have both figures of a pair of axes."""
+    return {
+        row.editor: (x, y)
+        for row in figures
+        if (x := getattr(row, AXES[first])) is not None and (y := getattr(row, AXES[second])) is not None
+    }
 
 
 def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:

@@ -4,53 +4,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError
 from imarena.reports.charts import BLUE, ORANGE, Chart, chart_of
-from imarena.reports.edival.figures import COMPLEX, TurnFigures, all_figures, pareto_front
+from imarena.reports.edival.figures import AXIS_PAIRS, COMPLEX, all_figures, axis_points, pareto_front
 from imarena.reports.edival.scored import ScoredSet, known_mean
-
-_AXES = {"IF": "image_success", "CC": "consistency", "VQ": "quality"}
 
 
 def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     """Name, caption and chart of the front for each pair of axes and turn with at least two editors."""
     figures = all_figures(scored, mode)
     for turn in scored.turns:
-        of_turn = [row for row in figures if row.turn == turn]
-        for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
-            chart = front_chart(of_turn, first, second)
-            if chart is not None:
+        for first, second in AXIS_PAIRS:
+            points = axis_points((row for row in figures if row.turn == turn), first, second)
+            if len(points) > 1:
                 name = f"pareto-{mode}-{turn + 1}-{first}-{second}".lower()
-                yield name, f"{first} and {second} at turn {turn + 1}, {mode.replace('_', '-')}", chart
+                caption = f"{first} and {second} at turn {turn + 1}, {mode.replace('_', '-')}"
+                yield name, caption, front_chart(points, first, second)
 
 
-def save_fronts(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
-    """Save one PNG per front."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"Cannot write plots into {folder}: {error.strerror}.") from error
-    return [_saved(chart, folder / f"{name}.png") for name, _, chart in fronts(scored, mode)]
-
-
-def _saved(chart: Any, path: Path) -> Path:
-    chart.save(str(path), scale_factor=2)
-    return path
-
-
-def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
-    """Editors as points, with a line along the front; None if fewer than two have both figures."""
+def front_chart(points: dict[str, tuple[float, float]], first: str, second: str) -> Any:
+    """Editors as points, with a line along the front."""
     import altair
 
     alt: Any = altair
-
-    points = {
-        row.editor: (x, y)
-        for row in figures
-        if (x := getattr(row, _AXES[first])) is not None and (y := getattr(row, _AXES[second])) is not None
-    }
-    if len(points) < 2:
-        return None
     front = set(pareto_front(points))
     rows = [
         {"editor": name, "x": x, "y": y, "front": "yes" if name in front else "no"} for name, (x, y) in points.items()
@@ -70,38 +45,42 @@ def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     """Luminance drift (figure 26), success on the last instruction (figures 5 and 25), images that pass (figure 1)."""
     figures = all_figures(scored, mode)
     label = "C" if mode == COMPLEX else "turn"
+
+    def shares(name: str) -> list[tuple[str, int, float]]:
+        known = ((row, getattr(row, name)) for row in figures)
+        return [(row.editor, row.turn + 1, 100 * share) for row, share in known if share is not None]
+
     lines = {
         "luminance": ("99.9% luminance quantile", luminance_points(scored, mode)),
-        "last-instruction": (
-            "success on the last instruction, percent",
-            [(row.editor, row.turn + 1, 100 * row.task_success) for row in figures if row.task_success is not None],
-        ),
-        "passing": (
-            "images with CC of 90 and VQ of 6, percent",
-            [(row.editor, row.turn + 1, 100 * row.passes) for row in figures if row.passes is not None],
-        ),
+        "last-instruction": ("success on the last instruction, percent", shares("task_success")),
+        "passing": ("images with CC of 90 and VQ of 6, percent", shares("passes")),
     }
+    mode_name = mode.replace("_", "-")
     for name, (title, points) in lines.items():
-        chart = line_chart(points, label, title)
-        if chart is not None:
-            mode_name = mode.replace("_", "-")
-            yield f"{name}-{mode_name}", f"{title[0].upper()}{title[1:]}, by {label}, {mode_name}", chart
+        if points:
+            caption = f"{title[0].upper()}{title[1:]}, by {label}, {mode_name}"
+            yield f"{name}-{mode_name}", caption, line_chart(points, label, title)
 
 
-def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
-    """Save one PNG per trend."""
-    return [_saved(chart, folder / f"{name}.png") for name, _, chart in trends(scored, mode)]
+def _plots(scored: ScoredSet) -> Iterator[tuple[str, str, Any]]:
+    """Name, caption and chart of all fronts and trends."""
+    for mode in ("multi_turn", "complex", "single"):
+        yield from fronts(scored, mode)
+        yield from trends(scored, mode)
+
+
+def save_edival_plots(scored: ScoredSet, folder: Path) -> list[Path]:
+    """Save one PNG per front and trend into an existing folder."""
+    paths = []
+    for name, _, chart in _plots(scored):
+        paths.append(folder / f"{name}.png")
+        chart.save(str(paths[-1]), scale_factor=2)
+    return paths
 
 
 def edival_charts(scored: ScoredSet) -> list[Chart]:
     """All fronts and trends as charts of a page."""
-    return [
-        chart_of(name, caption, plot)
-        for mode in ("multi_turn", "complex", "single")
-        if scored.editors(mode)
-        for plots in (fronts, trends)
-        for name, caption, plot in plots(scored, mode)
-    ]
+    return [chart_of(name, caption, plot) for name, caption, plot in _plots(scored)]
 
 
 def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float]]:
@@ -119,12 +98,10 @@ def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float
 
 
 def line_chart(points: list[tuple[str, int, float]], across: str, up: str) -> Any:
-    """One line per editor; None if there is nothing to draw."""
+    """One line per editor."""
     import altair
 
     alt: Any = altair
-    if not points:
-        return None
     rows = [{"editor": editor, "x": x, "y": y} for editor, x, y in points]
     axis = alt.X("x:O", title=across, axis=alt.Axis(labelAngle=0))
     chart = alt.Chart(alt.InlineData(values=rows)).mark_line(point=True)

@@ -32,6 +32,12 @@ class ScoredOutput:
     latency_s: float | None = None
     connector: str = ""
     """How the instructions of a complex edit were joined; empty for the default."""
+    output_id: str = ""
+
+    @property
+    def asked(self) -> tuple[ScoredEdit, ...]:
+        """The edits that this output was asked for: in complex mode all of the prompt, else the turn's own."""
+        return self.edits if self.mode == "complex" else self.edits[-1:]
 
     @property
     def marginal(self) -> bool | None:

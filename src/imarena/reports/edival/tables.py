@@ -1,27 +1,31 @@
 """EdiVal's tables in the form of the paper. Shares are in percent."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from imarena.core import grouped
 from imarena.reports.edival.figures import (
+    AXIS_PAIRS,
     COMPLEX,
     MULTI,
     OverallRule,
     ToolSwap,
     TurnFigures,
     all_figures,
-    geometric_mean,
+    axis_points,
     pareto_front,
     pooled_overall,
-    type_rates,
+    type_rate,
 )
-from imarena.reports.edival.scored import ScoredOutput, ScoredSet, known_mean, percent
+from imarena.reports.edival.scored import ScoredSet, known_mean, percent
 from imarena.reports.tables import CellValue, Column, Table
 
 FIRST_TYPES = ("subject_replace", "subject_remove", "material_alter", "color_alter", "subject_add")
 OTHER_TYPES = ("text_change", "position_change", "count_change", "background_change")
 MODE_TITLES = {MULTI: "multi-turn", COMPLEX: "complex", "single": "single turn"}
-Take = Callable[[TurnFigures], float | None]
+_Take = Callable[[TurnFigures], float | None]
+_ByTurn = Mapping[int, TurnFigures]
 
 
 def _label(mode: str, turn: int) -> str:
@@ -35,18 +39,59 @@ def _by_turn(scored: ScoredSet, mode: str) -> dict[str, dict[int, TurnFigures]]:
     return by_editor
 
 
+def _share(name: str) -> _Take:
+    """A figure in percent."""
+    return lambda figures: percent(getattr(figures, name))
+
+
+def _measure(name: str) -> _Take:
+    """The mean of a measure of quality."""
+    return lambda figures: figures.mean(name)
+
+
+def _columns(mode: str, turns: Sequence[int], figures: Iterable[tuple[str, str, _Take]]) -> tuple[Column, ...]:
+    """One column per figure (its name, format and value) and turn."""
+    return tuple(Column(f"{name} {_label(mode, turn)}", spec) for name, spec, _ in figures for turn in turns)
+
+
+def _cells(by_turn: _ByTurn, turns: Sequence[int], takes: Iterable[_Take]) -> tuple[CellValue, ...]:
+    return tuple(take(by_turn[turn]) if turn in by_turn else None for take in takes for turn in turns)
+
+
 def _wide(
-    scored: ScoredSet, mode: str, title: str, groups: Sequence[tuple[str, Take, str]], notes: Sequence[str] = ()
-) -> Table:
-    """One row per editor, with one column per figure and turn."""
-    turns = scored.turns
-    columns = [Column("editor")]
-    columns += [Column(f"{name} {_label(mode, turn)}", spec) for name, _, spec in groups for turn in turns]
-    rows = [
-        (editor, *(take(figures[turn]) if turn in figures else None for _, take, _ in groups for turn in turns))
-        for editor, figures in _by_turn(scored, mode).items()
-    ]
-    return Table(tuple(columns), tuple(rows), title, tuple(notes)).filled
+    scored: ScoredSet, mode: str, title: str, figures: Sequence[tuple[str, str, _Take]], notes: Sequence[str] = (),
+    *, base: _ByTurn | None = None, base_takes: Sequence[_Take] = (),
+) -> Table:  # fmt: skip
+    """One row per editor, with one column per figure and turn; with `base`, a last row about the base images."""
+    turns, takes = scored.turns, [take for _, _, take in figures]
+    rows = [(editor, *_cells(by_turn, turns, takes)) for editor, by_turn in _by_turn(scored, mode).items()]
+    if base is not None:
+        rows.append(("base images", *_cells(base, turns, base_takes)))
+    columns = (Column("editor"), *_columns(mode, turns, figures))
+    return Table(columns, tuple(rows), title.format(mode=MODE_TITLES[mode]), tuple(notes)).filled
+
+
+def _with_columns(table: Table, columns: Sequence[Column], cells: Callable[[str], Sequence[CellValue]]) -> Table:
+    """The table with more columns, whose cells depend on the editor."""
+    rows = tuple((*row, *cells(str(row[0]))) for row in table.rows)
+    return replace(table, columns=(*table.columns, *columns), rows=rows).filled
+
+
+def _ranks(values: Mapping[str, float | None]) -> dict[str, int]:
+    """Places by value, the highest first. Equal values share a place; a name without a value has none."""
+    known = {name: value for name, value in values.items() if value is not None}
+    return {name: 1 + sum(other > value for other in known.values()) for name, value in known.items()}
+
+
+def _by_rank(names: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
+    """The names in the order of their places; those without one come last."""
+    return sorted(names, key=lambda name: (ranks.get(name, len(ranks) + 1), name))
+
+
+def _last_overall(figures: Mapping[str, _ByTurn], turns: Sequence[int]) -> dict[str, float | None]:
+    """O of each editor at the last turn of the set."""
+    last = max(turns, default=0)
+    return {editor: by_turn[last].overall if last in by_turn else None for editor, by_turn in figures.items()}
 
 
 def edit_type_table(scored: ScoredSet) -> Table:
@@ -71,68 +116,39 @@ def edit_type_table(scored: ScoredSet) -> Table:
 def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") -> Table:
     """Table 3: instruction following (multi-turn success), consistency and overall by turn, with the rank."""
     table = _wide(
-        scored, mode, f"EdiVal scores ({MODE_TITLES[mode]}), percent",
+        scored, mode, "EdiVal scores ({mode}), percent",
         (
-            ("n", lambda f: f.images, ","),
-            ("IF", lambda f: percent(f.image_success), ".2f"),
-            ("CC", lambda f: percent(f.consistency), ".2f"),
-            ("O", lambda f: percent(f.overall), ".2f"),
+            ("n", ",", lambda figures: figures.images), ("IF", ".2f", _share("image_success")),
+            ("CC", ".2f", _share("consistency")), ("O", ".2f", _share("overall")),
         ),
         (
             "n: images with outputs through the turn. IF: images with every edit up to the turn right, of those whose "
-            "edits could all be decided. O: sqrt(IF x CC).",
+            "edits could all be decided. O: sqrt(IF x CC). Rank: by O at the last turn; without O there, none.",
         ),
     )  # fmt: skip
-    last = max(scored.turns, default=0)
-    by_turn = _by_turn(scored, mode)
+    is_pooled, by_turn = rule == "paper-o4", _by_turn(scored, mode)
+    pooled = {editor: pooled_overall(scored, editor, mode) if is_pooled else None for editor in by_turn}
+    ranks = _ranks(pooled if is_pooled else _last_overall(by_turn, scored.turns))
 
-    def key(editor: str) -> float:
-        if rule == "paper-o4":
-            return pooled_overall(scored, editor, mode) or 0.0
-        return (by_turn[editor][last].overall or 0.0) if last in by_turn[editor] else -1.0
+    def more(editor: str) -> tuple[CellValue, ...]:
+        took = known_mean([o.latency_s for o in scored.outputs if (o.editor, o.mode) == (editor, mode)])
+        return took, percent(pooled[editor]), ranks.get(editor)
 
-    order = sorted(by_turn, key=lambda editor: -key(editor))
-    ranks = {editor: at + 1 for at, editor in enumerate(order)}
-    pooled = rule == "paper-o4"
-    extra = (Column("s per image", ".2f", drop=2), *((Column("O (O.4)", ".2f"),) if pooled else ()), Column("rank"))
-    rows = []
-    for row in sorted(table.rows, key=lambda row: ranks[str(row[0])]):
-        more: tuple[CellValue, ...] = (percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
-        took = [o.latency_s for o in scored.outputs if (o.editor, o.mode) == (row[0], mode)]
-        rows.append((*row, known_mean(took), *more, ranks[str(row[0])]))
-    return Table((*table.columns, *extra), tuple(rows), table.title, table.notes).filled
+    rows = {str(row[0]): row for row in table.rows}
+    table = replace(table, rows=tuple(rows[editor] for editor in _by_rank(rows, ranks)))
+    return _with_columns(table, (Column("s per image", ".2f", drop=2), Column("O (O.4)", ".2f"), Column("rank")), more)
 
 
 def quality_table(scored: ScoredSet, mode: str) -> Table:
     """Tables 4, 26 and 27: quality, its change from the base images, and luminance."""
-
-    def light(name: str) -> Callable[[str, int], float | None]:
-        def take(editor: str, turn: int) -> float | None:
-            return known_mean([o.quality.get(name) for o in scored.of(editor, mode, turn)])
-
-        return take
-
-    figures = _by_turn(scored, mode)
-    turns = scored.turns
-    names = ("luminance_mean", "luminance_p99", "luminance_p999")
-    columns = [Column("editor")]
-    columns += [Column(f"VQ {_label(mode, turn)}", ".3f") for turn in turns]
-    columns += [Column(f"|dVQ| {_label(mode, turn)}", ".3f") for turn in turns]
-    short = {"luminance_mean": "lum", "luminance_p99": "lum p99", "luminance_p999": "lum p99.9"}
-    columns += [Column(f"{short[name]} {_label(mode, turn)}", ".1f") for name in names for turn in turns]
-    rows: list[tuple[CellValue, ...]] = []
-    for editor, by_turn in figures.items():
-        vq = [by_turn[turn].quality if turn in by_turn else None for turn in turns]
-        shift = [by_turn[turn].quality_shift if turn in by_turn else None for turn in turns]
-        lights = [light(name)(editor, turn) for name in names for turn in turns]
-        rows.append((editor, *vq, *shift, *lights))
-    base = [light(f"base_{name}") for name in names]
-    if figures:
-        first = next(iter(figures))
-        bases = [take(first, turn) for take in base for turn in turns]
-        base_vq = [figures[first][turn].base_quality if turn in figures[first] else None for turn in turns]
-        rows.append(("base images", *base_vq, *(None for _ in turns), *bases))
-    return Table(tuple(columns), tuple(rows), f"Visual quality and luminance ({MODE_TITLES[mode]})").filled
+    lights = {"luminance_mean": "lum", "luminance_p99": "lum p99", "luminance_p999": "lum p99.9"}
+    figures = [
+        ("VQ", ".3f", _measure("quality")), ("|dVQ|", ".3f", lambda figures: figures.quality_shift),
+        *((title, ".1f", _measure(name)) for name, title in lights.items()),
+    ]  # fmt: skip
+    base: list[_Take] = [_measure("base_quality"), lambda _: None, *(_measure(f"base_{name}") for name in lights)]
+    first = next(iter(_by_turn(scored, mode).values()), None)
+    return _wide(scored, mode, "Visual quality and luminance ({mode})", figures, base=first, base_takes=base)
 
 
 def other_quality_table(scored: ScoredSet, mode: str) -> Table:
@@ -142,33 +158,22 @@ def other_quality_table(scored: ScoredSet, mode: str) -> Table:
         name for name in measures if name in ("plausibility", "aesthetics") or name.endswith("_quality")
         if not name.startswith("base_")
     )  # fmt: skip
-    turns = scored.turns
-    columns = [Column("editor")]
-    columns += [Column(f"{name.replace('_', ' ')} {_label(mode, turn)}", ".3f") for name in names for turn in turns]
-    rows: list[tuple[CellValue, ...]] = []
-    for editor in scored.editors(mode) if names else ():
-        by_turn = {turn: scored.of(editor, mode, turn) for turn in turns}
-        cells = (known_mean([o.quality.get(name) for o in by_turn[turn]]) for name in names for turn in turns)
-        rows.append((editor, *cells))
-    bases = [
-        known_mean([o.quality.get(f"base_{name}") for o in scored.outputs if (o.mode, o.turn) == (mode, turn)])
-        for name in names
-        for turn in turns
-    ]
-    return Table(
-        tuple(columns), (*rows, ("base images", *bases)) if rows else (),
-        f"Other measures of quality ({MODE_TITLES[mode]})",
-    ).filled  # fmt: skip
+    if not names:
+        return Table((), ())
+    figures = [(name.replace("_", " "), ".3f", _measure(name)) for name in names]
+    outputs = {turn: [o for o in scored.outputs if (o.mode, o.turn) == (mode, turn)] for turn in scored.turns}
+    base = {turn: TurnFigures("", mode, turn, tuple(of_turn)) for turn, of_turn in outputs.items()}
+    base_takes = [_measure(f"base_{name}") for name in names]
+    return _wide(scored, mode, "Other measures of quality ({mode})", figures, base=base, base_takes=base_takes)
 
 
 def success_table(scored: ScoredSet, mode: str) -> Table:
     """Tables 16 and 19: image success, all tasks so far, and the turn's own edit (figures 5 and 25)."""
     return _wide(
-        scored, mode, f"Success rates ({MODE_TITLES[mode]}), percent",
+        scored, mode, "Success rates ({mode}), percent",
         (
-            ("image", lambda f: percent(f.image_success), ".2f"),
-            ("all tasks", lambda f: percent(f.all_tasks), ".2f"),
-            ("this turn", lambda f: percent(f.task_success), ".2f"),
+            ("image", ".2f", _share("image_success")), ("all tasks", ".2f", _share("all_tasks")),
+            ("this turn", ".2f", _share("task_success")),
         ),
         ("this turn: the edit of the turn by itself; in complex mode the last instruction of the prompt.",),
     )  # fmt: skip
@@ -176,51 +181,39 @@ def success_table(scored: ScoredSet, mode: str) -> Table:
 
 def type_table(scored: ScoredSet, mode: str, types: Sequence[str]) -> Table:
     """Tables 17, 18, 20 and 21: success by type and turn."""
-    turns = scored.turns
-    columns = [Column("editor")] + [Column(f"{name} {_label(mode, turn)}", ".2f") for name in types for turn in turns]
-    rows = []
-    for editor in scored.editors(mode):
-        rates = {turn: type_rates(scored.of(editor, mode, turn), mode) for turn in turns}
-        rows.append((editor, *(percent(rates[turn].get(name, (None, 0))[0]) for name in types for turn in turns)))
-    return Table(tuple(columns), tuple(rows), f"Success by type ({MODE_TITLES[mode]}), percent").filled
+
+    def rate(kind: str) -> _Take:
+        return lambda figures: percent(type_rate(figures.outputs, kind))
+
+    return _wide(scored, mode, "Success by type ({mode}), percent", [(kind, ".2f", rate(kind)) for kind in types])
 
 
 def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
-    """Tables 10, 11 and 22 to 25: objects and background by features and by 1 - L1."""
+    """Tables 10, 11 and 22 to 25: objects and background by features and by 1 - L1; ranks by CC at the last turn."""
     square = {"": None, "square": True, "padded": False}[shape]
+
+    def take(name: str) -> _Take:
+        def mean(figures: TurnFigures) -> float | None:
+            fitting = [output for output in figures.outputs if square in (None, output.square)]
+            return percent(known_mean([output.consistency.get(name) for output in fitting]))
+
+        return mean
+
     names = {
         "objects": "objects", "background": "background", "objects_l1": "objects 1-L1",
         "background_l1": "background 1-L1",
     }  # fmt: skip
-    turns = scored.turns
-    columns = [Column("editor")]
-    columns += [Column(f"{title} {_label(mode, turn)}", ".2f") for title in names.values() for turn in turns]
-    rows = []
-    ranks = _consistency_ranks(scored, mode, square)
-    for editor in scored.editors(mode):
-        cells: list[CellValue] = []
-        for name in names:
-            for turn in turns:
-                outputs = [o for o in scored.of(editor, mode, turn) if square in (None, o.square)]
-                cells.append(percent(known_mean([o.consistency.get(name) for o in outputs])))
-        rows.append((editor, *cells, ranks.get(editor)))
     of = {"": "", "square": ", square images", "padded": ", images that are not square"}[shape]
-    columns.append(Column("CC rank"))
-    return Table(tuple(columns), tuple(rows), f"Consistency ({MODE_TITLES[mode]}{of}), percent").filled
-
-
-def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dict[str, int]:
-    """Tables 10 and 11: ranks by CC at the last turn."""
+    figures = [(title, ".2f", take(name)) for name, title in names.items()]
+    table = _wide(scored, mode, f"Consistency ({{mode}}{of}), percent", figures)
     last = max(scored.turns, default=0)
     means = {
-        editor: known_mean([o.consistency.get("consistency") for o in outputs])
-        for editor in scored.editors(mode)
-        if (outputs := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
+        editor: take("consistency")(by_turn[last])
+        for editor, by_turn in _by_turn(scored, mode).items()
+        if last in by_turn
     }
-    order = sorted(
-        (editor for editor in means if means[editor] is not None), key=lambda editor: -(means[editor] or 0.0)
-    )
-    return {editor: rank for rank, editor in enumerate(order, 1)}
+    ranks = _ranks(means)
+    return _with_columns(table, (Column("CC rank"),), lambda editor: (ranks.get(editor),))
 
 
 def modes_table(scored: ScoredSet) -> Table:
@@ -240,14 +233,12 @@ def modes_table(scored: ScoredSet) -> Table:
 def connector_table(scored: ScoredSet) -> Table:
     """Tables 5 and 12: complex prompts by how the instructions are joined."""
     last = max(scored.turns, default=0)
-    groups: dict[tuple[str, str], list[ScoredOutput]] = {}
-    for output in scored.outputs:
-        if output.mode == COMPLEX and output.turn == last:
-            groups.setdefault((output.editor, output.connector or "default"), []).append(output)
-    rows = [
-        (*key, len(outputs), percent(known_mean([o.success for o in outputs])))
-        for key, outputs in sorted(groups.items())
-    ]
+    groups = grouped(
+        ((output.editor, output.connector or "default"), output.success)
+        for output in scored.outputs
+        if output.mode == COMPLEX and output.turn == last
+    )
+    rows = [(*key, len(values), percent(known_mean(values))) for key, values in sorted(groups.items())]
     columns = (Column("editor"), Column("connector"), Column("n", ","), Column(f"C{last + 1}", ".2f"))
     return Table(columns, tuple(rows), "Complex prompts by connector: image success, percent")
 
@@ -255,29 +246,26 @@ def connector_table(scored: ScoredSet) -> Table:
 def passing_table(scored: ScoredSet, mode: str) -> Table:
     """Figure 1: the share of images with a CC of at least 90 and a VQ of at least 6."""
     return _wide(
-        scored, mode, f"Images with CC of 90 and VQ of 6 at least ({MODE_TITLES[mode]}), percent",
-        (("passes", lambda f: percent(f.passes), ".2f"),),
+        scored, mode, "Images with CC of 90 and VQ of 6 at least ({mode}), percent",
+        (("passes", ".2f", _share("passes")),),
         ("VQ 6 is a line on HPSv3's scale; another measure of quality has another scale.",),
     )  # fmt: skip
 
 
 def pareto_table(scored: ScoredSet, mode: str) -> Table:
     """Figures 10, 14 and 15: the editors that no other one beats, for each pair of axes and turn."""
-    axes: dict[str, Take] = {
-        "IF": lambda f: f.image_success, "CC": lambda f: f.consistency, "VQ": lambda f: f.quality,
-    }  # fmt: skip
+    figures = all_figures(scored, mode)
     rows = []
     for turn in scored.turns:
-        of_turn = [by_turn[turn] for by_turn in _by_turn(scored, mode).values() if turn in by_turn]
-        for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
-            points = {
-                f.editor: (x, y)
-                for f in of_turn
-                if (x := axes[first](f)) is not None and (y := axes[second](f)) is not None
-            }
-            rows.append((_label(mode, turn), f"{first} and {second}", ", ".join(pareto_front(points))))
-    columns = (Column("turn"), Column("axes"), Column("on the front", wrap=True))
-    return Table(columns, tuple(rows), f"Pareto fronts ({MODE_TITLES[mode]})")
+        for first, second in AXIS_PAIRS:
+            points = axis_points((row for row in figures if row.turn == turn), first, second)
+            missing = sorted({row.editor for row in figures if row.turn == turn} - points.keys())
+            front = ", ".join(pareto_front(points))
+            rows.append((_label(mode, turn), f"{first} and {second}", front, ", ".join(missing) or None))
+    columns = (
+        Column("turn"), Column("axes"), Column("on the front", wrap=True), Column("without both figures", wrap=True),
+    )  # fmt: skip
+    return Table(columns, tuple(rows), f"Pareto fronts ({MODE_TITLES[mode]})").filled
 
 
 def replace_table(scored: ScoredSet, mode: str) -> Table:
@@ -289,7 +277,7 @@ def replace_table(scored: ScoredSet, mode: str) -> Table:
             edit.replace_rules
             for o in scored.outputs
             if (o.editor, o.mode) == (editor, mode)
-            for edit in (o.edits if mode == COMPLEX else o.edits[-1:])
+            for edit in o.asked
             if edit.replace_rules
         ]
         if edits:
@@ -337,39 +325,31 @@ def swap_table(swaps: Sequence[ToolSwap]) -> Table:
 def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
     """Tables 8, 10 and 11: each set of tools, with its figures by turn and the rank at the last turn."""
     turns = sorted({turn for scored in sets for turn in scored.turns})
-    takes: tuple[tuple[str, Take], ...] = (
-        ("image", lambda f: f.image_success), ("task", lambda f: f.task_success), ("CC", lambda f: f.consistency),
-        ("O", lambda f: geometric_mean(f.image_success, f.consistency)),
+    takes = (
+        ("image", ".2f", _share("image_success")), ("task", ".2f", _share("task_success")),
+        ("CC", ".2f", _share("consistency")), ("O", ".2f", _share("overall")),
     )  # fmt: skip
-    columns = [Column("tools"), Column("editor")]
-    columns += [Column(f"{name} {_label(mode, turn)}", ".2f") for name, _ in takes for turn in turns] + [Column("rank")]
     rows: list[tuple[CellValue, ...]] = []
     for scored in sets:
         figures = _by_turn(scored, mode)
-        order = sorted(figures, key=lambda editor: -(figures[editor][max(figures[editor])].overall or 0.0))
-        for rank, editor in enumerate(order, 1):
-            cells = [
-                percent(take(figures[editor][turn])) if turn in figures[editor] else None
-                for _, take in takes
-                for turn in turns
-            ]
-            rows.append((scored.name, editor, *cells, rank))
-    return Table(tuple(columns), tuple(rows), f"Figures by set of tools ({MODE_TITLES[mode]}), percent").filled
+        ranks = _ranks(_last_overall(figures, scored.turns))
+        rows += [
+            (scored.name, editor, *_cells(figures[editor], turns, [take for _, _, take in takes]), ranks.get(editor))
+            for editor in _by_rank(figures, ranks)
+        ]
+    columns = (Column("tools"), Column("editor"), *_columns(mode, turns, takes), Column("rank"))
+    return Table(columns, tuple(rows), f"Figures by set of tools ({MODE_TITLES[mode]}), percent").filled
 
 
 def tool_table(scored: ScoredSet) -> Table:
     """The tools that made every figure."""
-    rows = tuple((role, *_parts(tool)) for role, tool in scored.tools.items())
+    rows = tuple((role, *tool.partition("@")[::2]) for role, tool in scored.tools.items())
     return Table((Column("role"), Column("tool"), Column("version")), rows, "Tools")
-
-
-def _parts(tool: str) -> tuple[str, str]:
-    name, _, version = tool.partition("@")
-    return name, version
 
 
 def report_tables(scored: ScoredSet, rule: OverallRule = "per-turn") -> list[Table]:
     """All tables for which there are data, the most useful ones first."""
+    shapes = ("square", "padded") if len({output.square for output in scored.outputs}) == 2 else ()
     tables: list[Table] = []
     for mode in (MULTI, "single", COMPLEX):
         if not scored.editors(mode):
@@ -377,7 +357,7 @@ def report_tables(scored: ScoredSet, rule: OverallRule = "per-turn") -> list[Tab
         tables += [
             score_table(scored, mode, rule), success_table(scored, mode), type_table(scored, mode, FIRST_TYPES),
             type_table(scored, mode, OTHER_TYPES), consistency_table(scored, mode),
-            *(consistency_table(scored, mode, shape) for shape in ("square", "padded") if _both_shapes(scored)),
+            *(consistency_table(scored, mode, shape) for shape in shapes),
             quality_table(scored, mode), other_quality_table(scored, mode), passing_table(scored, mode),
             pareto_table(scored, mode),
             replace_table(scored, mode), count_table(scored, mode),
@@ -387,7 +367,3 @@ def report_tables(scored: ScoredSet, rule: OverallRule = "per-turn") -> list[Tab
     if any(output.connector for output in scored.outputs):
         tables.append(connector_table(scored))
     return [table for table in (*tables, edit_type_table(scored), tool_table(scored)) if table.rows]
-
-
-def _both_shapes(scored: ScoredSet) -> bool:
-    return len({output.square for output in scored.outputs}) == 2

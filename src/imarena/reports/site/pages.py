@@ -1,9 +1,10 @@
 """The content of the pages of a static leaderboard site. All names and texts are ready for publication."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Standing
+from imarena.core import Standing, counted
 from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.pair_differences import model_groups
@@ -12,6 +13,9 @@ from imarena.reports.tables import CellValue, Column, Range, Table
 from imarena.reports.tables.table import columns, count_cell
 
 _STEPS = 10
+_MOST_TICKS = 5
+BAR_MARGIN = 3
+"""Percent of the bars' width that is free on both sides."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,14 @@ class IntervalBar:
 
 
 @dataclass(frozen=True)
+class AxisTick:
+    """A rating on the scale of the bars: its place in percent of the drawing's width, and its text."""
+
+    place: float
+    text: str
+
+
+@dataclass(frozen=True)
 class SiteBoard:
     """A board with its own page."""
 
@@ -60,6 +72,9 @@ class SiteBoard:
     """The group of items, such as `task: colour`; empty for all items."""
     number: int = 0
     """The board's number on the whole site."""
+    items: int = 0
+    until: str = ""
+    """When the newest verdict of the site was given, such as `newest verdict of 2026-01-31`."""
 
     @property
     def conclusion(self) -> str:
@@ -80,6 +95,18 @@ class SiteBoard:
     def bars(self) -> list[IntervalBar]:
         """One interval bar per model; each group of models that met has a scale of its own."""
         return [bar for group in model_groups(self.ranking) for bar in _bars(group.models)]
+
+    @property
+    def ticks(self) -> list[AxisTick]:
+        """Round ratings on the scale of the bars; none if groups of models have scales of their own."""
+        groups = model_groups(self.ranking)
+        return _ticks(groups[0].models) if len(groups) == 1 else []
+
+    @property
+    def subject(self) -> str:
+        """What is ranked, on how many items, and when, in one sentence."""
+        models, items = counted(len(self.ranking.models), "model"), counted(self.items, "item")
+        return f"{models} ranked by {self.title} on {items}{f', {self.until}' if self.until else ''}."
 
     @property
     def models(self) -> list[str]:
@@ -153,11 +180,28 @@ class ModelPage:
         return Table(PLACE_COLUMNS, tuple(cells for _, cells in self.places))
 
 
-def _bars(models: Sequence[Standing]) -> list[IntervalBar]:
+def _scale(models: Sequence[Standing]) -> tuple[float, float]:
+    """The lowest rating or end of an interval, and the distance to the highest."""
     ends = [end for model in models for end in (model.rating, model.low, model.high) if end is not None]
-    if not ends:
-        return []
-    start, width = min(ends), (max(ends) - min(ends)) or 1.0
+    return (min(ends), (max(ends) - min(ends)) or 1.0) if ends else (0.0, 1.0)
+
+
+def _ticks(models: Sequence[Standing]) -> list[AxisTick]:
+    """A few round ratings: multiples of 1, 2 or 5 times a power of ten."""
+    start, width = _scale(models)
+    power = 10 ** math.floor(math.log10(width / _MOST_TICKS))
+    step = next(power * times for times in (1, 2, 5, 10, 20) if width / (power * times) <= _MOST_TICKS)
+    first = math.ceil(start / step)
+    number = math.floor((start + width) / step) - first + 1
+    values = [(first + index) * step for index in range(number)]
+    return [
+        AxisTick(round((BAR_MARGIN + (value - start) / width * 100) / (100 + 2 * BAR_MARGIN) * 100, 2), f"{value:,g}")
+        for value in values
+    ]
+
+
+def _bars(models: Sequence[Standing]) -> list[IntervalBar]:
+    start, width = _scale(models)
 
     def percent(value: float | None) -> float | None:
         return None if value is None else round((value - start) / width * 100, 2)

@@ -16,10 +16,12 @@ def to_markdown(table: Table) -> str:
     filled = table.filled
     lines = [f"**{escape_markdown(filled.title)}**", ""] if filled.title else []
     columns = range(len(filled.columns))
+    if filled.notes_first:
+        lines += [line for note in filled.notes for line in (escape_paragraph(note), "")]
     lines.append(_row([column.title for column in filled.columns]))
     lines.append("|" + "|".join("--:" if filled.numeric(column) else "---" for column in columns) + "|")
     lines += [_row(texts) for texts in filled.texts()]
-    for note in (*filled.notes, filled.signature):
+    for note in (*(() if filled.notes_first else filled.notes), filled.signature):
         lines += ["", escape_paragraph(note)] if note else []
     return "\n".join(lines) + "\n"
 

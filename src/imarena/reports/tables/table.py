@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 _MINUS_ZERO = re.compile(r"-(?=0*(?:\.0*)?%?$)")
 
@@ -61,6 +62,8 @@ class Table:
     """The line that identifies how a board was made."""
     folded: bool = False
     """A page shows only the title at first, and the rows after a click."""
+    notes_first: bool = False
+    """Pages and Markdown print the notes above the rows: readers need them to take the table for what it is."""
 
     def __post_init__(self) -> None:
         """Check that every row has a cell for every column."""
@@ -83,6 +86,11 @@ class Table:
     def without_notes(self, printed: Container[str]) -> "Table":
         """The table without notes that were already printed, for example under the board of another group."""
         return replace(self, notes=tuple(note for note in self.notes if note not in printed))
+
+    def to_json(self) -> dict[str, Any]:
+        """The title, the titles of the columns and the rows; a range is a list of its ends."""
+        rows = [[_plain(cell) for cell in row] for row in self.rows]
+        return {"title": self.title, "columns": [column.title for column in self.columns], "rows": rows}
 
     def numeric(self, column: int) -> bool:
         """Does the column contain numbers, which are right-aligned?"""
@@ -185,6 +193,12 @@ def printable(text: str) -> str:
         letter if letter.isprintable() or unicodedata.category(letter) == "Zs" else f"\\u{ord(letter):04x}"
         for letter in text
     )
+
+
+def _plain(cell: CellValue) -> Any:
+    if isinstance(cell, Range):
+        return [cell.low, cell.high]
+    return cell.value if isinstance(cell, Number) else cell
 
 
 def _has_value(cell: CellValue) -> bool:

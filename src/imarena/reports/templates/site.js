@@ -61,8 +61,8 @@ const imarenaSite = (() => {
     return true;
   }
 
-  function figure(image, alt, caption) {
-    const made = make("figure");
+  function figure(image, alt, caption, won) {
+    const made = make("figure", undefined, won ? "won" : "");
     if (image) {
       const picture = make("img");
       picture.loading = "lazy";
@@ -73,6 +73,7 @@ const imarenaSite = (() => {
     } else made.append(make("p", "image not published", "absent"));
     const words = make("figcaption");
     words.append(caption);
+    if (won) words.append(make("b", "winner"));
     made.append(words);
     return made;
   }
@@ -87,12 +88,15 @@ const imarenaSite = (() => {
     const item = part.items[battle[0]], names = [facts.models[battle[1]][0], facts.models[battle[2]][0]];
     const box = make("article", undefined, "battle");
     box.append(make("h2", item.instruction));
-    const labels = Object.entries(item.labels).map(([name, value]) => `${name}: ${value}`);
+    const meaning = (value) => (item.codes && item.codes[value] ? ` (${item.codes[value]})` : "");
+    const labels = Object.entries(item.labels).map(([name, value]) => `${name}: ${value}${meaning(value)}`);
+    const sum = counts(battle, wanted.board), most = Math.max(...sum);
+    const won = [0, 1].map((side) => sum[side] === most && sum.filter((count) => count === most).length === 1);
     box.append(make("p", [`Item ${item.key}`, item.turn, ...labels, item.credit].filter(Boolean).join(" · "), "note"));
     const images = make("div", undefined, "images");
     item.inputs.forEach(([caption, image]) => images.append(figure(image, `Image of ${item.key}: ${caption}`, caption)));
     [1, 2].forEach((side) =>
-      images.append(figure(battle[2 + side], `Output of ${names[side - 1]} for ${item.key}`, modelLink(battle[side]))));
+      images.append(figure(battle[2 + side], `Output of ${names[side - 1]} for ${item.key}`, modelLink(battle[side]), won[side - 1])));
     box.append(images);
     const list = make("ul", undefined, "verdicts");
     facts.boards.forEach((title, number) => {

@@ -1,6 +1,6 @@
 """Depth of each pixel: Depth Anything (Yang et al. 2024), through transformers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 from imarena.core import Pixels
 from imarena.vision.local_models import import_torch, load_pretrained
+from imarena.vision.pretrained.image_features import processor_preparation
 from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
-from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The depth estimator 'depth-anything'"
 
 
 class DepthAnythingEstimator:
-    """The model and its image processor in memory."""
+    """The model in memory; `prepare` gives its input for an image."""
 
-    def __init__(self, model: Any, processor: Any, placement: Placement) -> None:
+    def __init__(self, model: Any, prepare: Callable[[Pixels], NDArray[np.float32]], placement: Placement) -> None:
         self._torch, _ = import_torch(FEATURE)
         self._device, self._placement = placement.torch_device(self._torch), placement
         self._model = model.to(self._device).eval()
-        self._processor = processor
+        self._prepare = prepare
 
     def batch(self, images: Sequence[Pixels]) -> list[NDArray[np.float32]]:
         """The depth map of each image, (height, width). A relative model gives an inverse depth without a unit."""
@@ -43,15 +43,12 @@ class DepthAnythingEstimator:
                     maps[position] = np.asarray(fitted[0, 0].cpu().numpy(), np.float32)
         return [maps[position] for position in range(len(images))]
 
-    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
-        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
-
 
 def load_depth_anything(folder: Path, placement: Placement) -> DepthAnythingEstimator:
     """The estimator of a local folder: safetensors, config.json and preprocessor_config.json."""
     _, transformers = import_torch(FEATURE)
     model = load_pretrained(transformers.AutoModelForDepthEstimation, folder, use_safetensors=True)
-    return DepthAnythingEstimator(model, load_image_processor(transformers, folder), placement)
+    return DepthAnythingEstimator(model, processor_preparation(transformers, folder), placement)
 
 
 estimate_depth: PretrainedTool[NDArray[np.float32]] = PretrainedTool(

@@ -30,11 +30,8 @@ class GroundingDinoDetector(OpenVocabularyModel):
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
     ) -> list[tuple[Detection, ...]]:
-        """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
-
-        `threshold` applies to this call only.
-        """
-        above = self._threshold if threshold is None else threshold
+        """The detections in each image; see `OpenVocabularyModel.batch`."""
+        above = self.default_threshold if threshold is None else threshold
         prepared = prepare_images(self._prepare, images)
         detections: list[list[Detection]] = [[] for _ in images]
         for group in self._prompts(checked_phrases(phrases)):
@@ -83,12 +80,12 @@ def _token_spans(phrases: Sequence[str], offsets: Sequence[Sequence[int]]) -> li
     return spans
 
 
-def load_grounding_dino(folder: Path, placement: Placement, threshold: float | None = None) -> GroundingDinoDetector:
+def load_grounding_dino(folder: Path, placement: Placement) -> GroundingDinoDetector:
     """The detector of a local folder: safetensors, config, preprocessor and tokenizer files."""
     _, transformers = import_torch(FEATURE)
     model = load_pretrained(transformers.GroundingDinoForObjectDetection, folder, use_safetensors=True)
     tokenizer = load_pretrained(transformers.AutoTokenizer, folder)
-    return GroundingDinoDetector(model, load_image_processor(transformers, folder), tokenizer, placement, threshold)
+    return GroundingDinoDetector(model, load_image_processor(transformers, folder), tokenizer, placement)
 
 
 detect_grounding_dino: PretrainedTool[tuple[Detection, ...]] = PretrainedTool(

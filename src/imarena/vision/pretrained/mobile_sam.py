@@ -15,7 +15,7 @@ from imarena.core import SegmentMask, UserError, package_yaml
 from imarena.vision.local_models import import_torch
 from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.preparation import ImagePreparation
-from imarena.vision.pretrained.prompted_masks import EverythingOptions, PromptedSegmenter
+from imarena.vision.pretrained.prompted_masks import PromptedSegmenter
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 from imarena.vision.pretrained.sam import sam_segmenter
 
@@ -76,7 +76,7 @@ def _sam_config(transformers: Any, tensors: Mapping[str, Any], side: int) -> Any
     )  # fmt: skip
 
 
-def load_mobile_sam(folder: Path, placement: Placement, options: EverythingOptions | None = None) -> PromptedSegmenter:
+def load_mobile_sam(folder: Path, placement: Placement) -> PromptedSegmenter:
     """The segmenter of a folder with `model.safetensors`, as written by `imarena weights get mobile-sam`.
 
     Weights of another input size declare it as `image_size` in a config.json next to them.
@@ -85,7 +85,7 @@ def load_mobile_sam(folder: Path, placement: Placement, options: EverythingOptio
     config = folder / "config.json"
     side = int(json.loads(config.read_text(encoding="utf-8"))["image_size"]) if config.is_file() else SIDE
     model = mobile_sam_model(import_module("safetensors.torch").load_file(folder / "model.safetensors"), side)
-    return sam_segmenter(model, ImagePreparation(side, "pad", rounds=True), placement, options, "mobile-sam")
+    return sam_segmenter(model, ImagePreparation(side, "pad", rounds=True), placement, "mobile-sam")
 
 
 def _installed(name: str, feature: str) -> Path:

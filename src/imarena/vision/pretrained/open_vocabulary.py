@@ -66,14 +66,11 @@ class OpenVocabularyModel(ABC):
     feature: ClassVar[str]
     default_threshold: ClassVar[float]
 
-    def __init__(
-        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float | None = None
-    ) -> None:
+    def __init__(self, model: Any, processor: Any, tokenizer: Any, placement: Placement) -> None:
         self._torch, _ = import_torch(self.feature)
         self._device, self._placement = placement.torch_device(self._torch), placement
         self._model = model.to(self._device).eval()
         self._processor, self._tokenizer = processor, tokenizer
-        self._threshold = self.default_threshold if threshold is None else threshold
 
     @abstractmethod
     def batch(
@@ -81,7 +78,7 @@ class OpenVocabularyModel(ABC):
     ) -> list[tuple[Detection, ...]]:
         """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
 
-        `threshold` applies to this call only.
+        `threshold`: minimum score of a box, instead of the model's default.
         """
 
     def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:

@@ -25,21 +25,16 @@ class OwlDetector(OpenVocabularyModel):
     feature = FEATURE
     default_threshold = THRESHOLD
 
-    def __init__(
-        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float | None = None
-    ) -> None:
-        super().__init__(model, processor, tokenizer, placement, threshold)
+    def __init__(self, model: Any, processor: Any, tokenizer: Any, placement: Placement) -> None:
+        super().__init__(model, processor, tokenizer, placement)
         self._pads = model.config.model_type == "owlv2"
         self._longest = model.config.text_config.max_position_embeddings
 
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
     ) -> list[tuple[Detection, ...]]:
-        """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
-
-        `threshold` applies to this call only.
-        """
-        above = self._threshold if threshold is None else threshold
+        """The detections in each image; see `OpenVocabularyModel.batch`."""
+        above = self.default_threshold if threshold is None else threshold
         labels = checked_phrases(phrases)
         encoded = self._encode(labels)
         prepared = prepare_images(self._prepare, images)
@@ -73,14 +68,14 @@ class OwlDetector(OpenVocabularyModel):
         return np.array([across, down, across, down], np.float32)
 
 
-def load_owl(folder: Path, placement: Placement, threshold: float | None = None) -> OwlDetector:
+def load_owl(folder: Path, placement: Placement) -> OwlDetector:
     """The detector of a local folder: safetensors, config, preprocessor and tokenizer files."""
     _, transformers = import_torch(FEATURE)
     model = load_pretrained(transformers.AutoModelForZeroShotObjectDetection, folder, use_safetensors=True)
     if model.config.model_type not in ("owlvit", "owlv2"):
         raise UserError(f"{folder} is not an OWL model.", hint="Give the folder of an OWL-ViT or OWLv2 model.")
     tokenizer = load_pretrained(transformers.AutoTokenizer, folder)
-    return OwlDetector(model, load_image_processor(transformers, folder), tokenizer, placement, threshold)
+    return OwlDetector(model, load_image_processor(transformers, folder), tokenizer, placement)
 
 
 detect_owl_vit: PretrainedTool[tuple[Detection, ...]] = PretrainedTool(

@@ -20,6 +20,12 @@ Points = Sequence[tuple[float, float]]
 Boxes = Sequence[tuple[float, float, float, float]]
 """Left, top, right, bottom in pixels of the image."""
 _PROMPTS_AT_ONCE = 64
+_POINTS_PER_SIDE = 16
+"""Everything in an image is segmented from a grid of points; the most reliable masks are kept."""
+_MIN_STABILITY = 0.95
+"""IoU of the mask at the thresholds 1 and -1 of its logits: near 1 for a mask with sharp edges."""
+_MAX_OVERLAP = 0.7
+"""If two masks' boxes have a higher IoU, only the more confident one is kept."""
 
 
 @dataclass(frozen=True)
@@ -28,34 +34,21 @@ class MaskNetwork:
 
     name: str
     preparation: ImagePreparation
+    model: Any
     encode: Callable[[Any], list[Any]]
     """Images (n, 3, side, side) to one embedding per image."""
-    decode: Callable[[Any, Any, Any, bool], tuple[Any, Any]]
-    """From an embedding, points (1, n, 1, 2) or None, boxes (1, n, 4) or None and a flag for three masks per prompt,
-    to logits of masks (n, m, h, w) and their predicted IoU (n, m)."""
-
-
-@dataclass(frozen=True)
-class EverythingOptions:
-    """Settings for segmenting everything in an image: a grid of points, then a selection of the most reliable masks."""
-
-    points_per_side: int = 16
     min_score: float = 0.88
-    min_stability: float = 0.95
-    """IoU of the mask at the thresholds 1 and -1 of its logits: near 1 for a mask with sharp edges."""
-    max_overlap: float = 0.7
-    """If two masks' boxes have a higher IoU, only the more confident one is kept."""
-    min_pixels: int = 1
+    """Minimum predicted IoU of a mask when everything is segmented."""
 
 
 class PromptedSegmenter:
     """One of the models, loaded."""
 
-    def __init__(self, network: MaskNetwork, placement: Placement, options: EverythingOptions | None = None) -> None:
+    def __init__(self, network: MaskNetwork, placement: Placement) -> None:
         self._torch, _ = import_torch(f"The segmenter '{network.name}'")
         self._network, self._placement = network, placement
         self._device = placement.torch_device(self._torch)
-        self._options = options or EverythingOptions()
+        self._model = network.model.to(self._device).eval()
 
     def batch(self, images: Sequence[Pixels]) -> list[tuple[SegmentMask, ...]]:
         """Everything in each image (height, width, 3): masks that do not overlap, small ones on top of large ones."""
@@ -106,11 +99,11 @@ class PromptedSegmenter:
         scale = np.tile([width / size[1], height / size[0]], prompts.shape[1] // 2)
         coordinates = self._torch.from_numpy(np.asarray(prompts * scale, np.float32)).to(self._device)[None]
         with self._torch.inference_mode():
-            if as_boxes:
-                logits, scores = self._network.decode(code, None, coordinates, False)
-            else:
-                logits, scores = self._network.decode(code, coordinates[:, :, None], None, True)
-        return logits.float(), scores.float()
+            outputs = self._model(
+                image_embeddings=code, input_points=None if as_boxes else coordinates[:, :, None],
+                input_boxes=coordinates if as_boxes else None, multimask_output=not as_boxes,
+            )  # fmt: skip
+        return outputs.pred_masks[0].float(), outputs.iou_scores[0].float()
 
     def _full_size(self, logits: Any, size: tuple[int, int]) -> NDArray[np.bool_]:
         """Logits (h, w) as a mask (height, width) of the image."""
@@ -127,18 +120,18 @@ class PromptedSegmenter:
         size = (pixels.shape[0], pixels.shape[1])
         sure_logits: list[Any] = []
         kept_scores: list[float] = []
-        for chunk in _chunks(_grid(self._options.points_per_side, size)):
+        for chunk in _chunks(_grid(_POINTS_PER_SIDE, size)):
             logits, scores = self._decode(code, chunk, size, as_boxes=False)
             logits, scores = logits.flatten(0, 1), scores.flatten()
-            sure = (scores >= self._options.min_score) & (_stability(logits) >= self._options.min_stability)
+            sure = (scores >= self._network.min_score) & (_stability(logits) >= _MIN_STABILITY)
             sure_logits += list(logits[sure])
             kept_scores += scores[sure].tolist()
         if not sure_logits:
             return ()
         logits = self._torch.stack(sure_logits)
-        positions = _without_doubles((logits > 0).cpu().numpy(), kept_scores, self._options.max_overlap)
+        positions = _without_doubles((logits > 0).cpu().numpy(), kept_scores)
         masks = [self._full_size(logits[position], size) for position in positions]
-        return _apart(masks, [kept_scores[position] for position in positions], self._options.min_pixels)
+        return _apart(masks, [kept_scores[position] for position in positions])
 
 
 def _chunks(prompts: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -162,13 +155,13 @@ def _share(score: float) -> float:
     return min(1.0, max(0.0, float(score)))
 
 
-def _without_doubles(masks: NDArray[np.bool_], scores: Sequence[float], max_overlap: float) -> list[int]:
+def _without_doubles(masks: NDArray[np.bool_], scores: Sequence[float]) -> list[int]:
     """Indices of masks (n, h, w), the most confident first, without those whose box overlaps a more confident one's."""
     positions: list[int] = []
     boxes = [_mask_box(mask) for mask in masks]
     for position in sorted(range(len(masks)), key=lambda index: (-scores[index], index)):
         box = boxes[position]
-        if box is not None and all(_overlap(box, boxes[other]) <= max_overlap for other in positions):
+        if box is not None and all(_overlap(box, boxes[other]) <= _MAX_OVERLAP for other in positions):
             positions.append(position)
     return positions
 
@@ -190,14 +183,14 @@ def _overlap(box: tuple[int, int, int, int], other: tuple[int, int, int, int] | 
     return shared / (sum(areas) - shared)
 
 
-def _apart(masks: Sequence[NDArray[np.bool_]], scores: Sequence[float], min_pixels: int) -> tuple[SegmentMask, ...]:
+def _apart(masks: Sequence[NDArray[np.bool_]], scores: Sequence[float]) -> tuple[SegmentMask, ...]:
     """Masks that do not overlap: a pixel belongs to the smallest mask that contains it."""
     order = sorted(range(len(masks)), key=lambda index: (int(masks[index].sum()), index))
     free = np.ones(masks[0].shape, np.bool_)
     segments = []
     for index in order:
         mask = np.asarray(masks[index] & free, np.bool_)
-        if mask.any() and int(mask.sum()) >= min_pixels:
+        if mask.any():
             free &= ~mask
             segments.append(SegmentMask(mask, score=_share(scores[index])))
     return tuple(sorted(segments, key=lambda segment: -segment.score))

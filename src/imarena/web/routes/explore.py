@@ -35,14 +35,9 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
     return BattlePage(
         battles=responses.battles_out(arena, battles[page]),
         total=len(battles),
-        some_hidden=_hides_items(arena, caller),
+        some_hidden=bool(explorer.hidden_items(arena.leaderboards, leads=caller.leads)),
         next_cursor=more,
     )
-
-
-def _hides_items(arena: ServedWorkspace, caller: Caller) -> bool:
-    """Are items hidden from this caller because raters are working on them now?"""
-    return bool(explorer.hidden_items(arena.leaderboards, leads=caller.leads))
 
 
 @router.get("/battles/{battle_id}")
@@ -89,13 +84,13 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
     """Items as stored."""
     arena = arena_of(request)
     hidden = explorer.hidden_items(arena.leaderboards, leads=caller.leads)
-    page = item_page(arena.leaderboards, _asked_values(query), hidden, query.limit, after=int(query.cursor or 0))
-    records, ids = arena.voting.records, list(page.ids)
+    start = int(query.cursor or 0)
+    ids, after = item_page(arena.leaderboards, _asked_values(query), hidden, query.limit, after=start)
+    records = arena.voting.records
     records.read(ids, ())
     counts = count_outputs(arena.leaderboards, ids)
     lines = [responses.item_line(records.item(identity), counts.get(identity, 0)) for identity in ids]
-    last = None if page.after is None else str(page.after)
-    return ItemPage(items=lines, some_hidden=_hides_items(arena, caller), next_cursor=last)
+    return ItemPage(items=lines, some_hidden=bool(hidden), next_cursor=None if after is None else str(after))
 
 
 @router.get("/items/{item_id}")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
+from imarena.core.records import Standing
 from imarena.reports import COUNTS
 from imarena.reports.tables import TableForm, streamed_table, whole_number
 from imarena.storage import Workspace
@@ -82,7 +83,7 @@ class ItemTable(Saved, ItemQuery):
 
 def _saved(kind: type[Wire], entries: Iterable[Wire], form: TableForm, title: str) -> StreamingResponse:
     """Entries as a page shows them, one per row."""
-    names = list(kind.model_fields)
+    names = [name for name, field in kind.model_fields.items() if not field.exclude]
     dumped = (entry.model_dump() for entry in entries)
     return table_file(names, ([values[name] for name in names] for values in dumped), form, title)
 
@@ -93,13 +94,13 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
     board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     names = list(StandingOut.model_fields)
 
-    def cell(standing: StandingOut, name: str) -> object:
+    def cell(standing: Standing, name: str) -> object:
         value = getattr(standing, name)
         return whole_number(value) if name in COUNTS else value
 
     rows = (
         [*(cell(standing, name) for name in names), board.signature]
-        for standing in responses.standings_out(board.ranking)
+        for standing in (board.ranking.models if board.ranking is not None else ())
     )
     return table_file([*names, "signature"], rows, query.format, "board")
 
@@ -211,8 +212,8 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     def rows() -> Iterator[RunOut]:
         before: int | None = None
         while page := watch.recent(before, 200):
-            yield from map(responses_look.run_out, page)
-            before = page[-1].seq
+            yield from (responses_look.run_out(run) for _, run in page)
+            before = page[-1][0]
 
     return _saved(RunOut, rows(), format, "runs")
 

@@ -17,7 +17,6 @@ from imarena.web.wire_raters import (
     CampaignForecastOut,
     PaymentList,
     PaymentOut,
-    RaterAnswerOut,
     RaterDetail,
     ReinvitationIn,
 )
@@ -68,7 +67,8 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: wire_lead.Know
         least = (body.least_votes, body.least_share)
         proposals = rating.known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
     return wire_lead.KnownPage(
-        tasks=[_known_out(proposal) for proposal in proposals.tasks], problems=sentences(proposals.notices[:50], "page")
+        tasks=[wire_lead.KnownOut.of(proposal, task=proposal.known) for proposal in proposals.tasks],
+        problems=sentences(proposals.notices[:50], "page"),
     )
 
 
@@ -153,14 +153,7 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: PathId) -> wir
     """The reasons why tasks were skipped."""
     arena = arena_of(request)
     skipped = rating.skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
-    reasons = [
-        wire_lead.SkipReason(
-            reason=tasks.reason, count=tasks.count, n_items=len(tasks.items),
-            items=list(tasks.items[:20]), words=list(tasks.words[:20]),
-        )
-        for tasks in skipped
-    ]  # fmt: skip
-    return wire_lead.SkipReport(reasons=reasons)
+    return wire_lead.SkipReport(reasons=[wire_lead.SkipReason.model_validate(tasks) for tasks in skipped])
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
@@ -172,15 +165,9 @@ def export_campaign(request: Request, _caller: LeadCaller, campaign_id: PathId) 
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _known_out(proposal: rating.KnownTaskProposal) -> wire_lead.KnownOut:
-    return wire_lead.KnownOut.of(proposal, task=wire_lead.GoldIn(**proposal.known.model_dump()))
-
-
 def _out(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
     """A campaign for a list: without its history and notices, which would need all votes."""
-    settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
-    progress = rating.campaign_progress(arena.workspace, campaign).to_json()
-    return wire_lead.CampaignOut(**progress, settings=settings, history=[], notices=[])
+    return wire_lead.CampaignOut.of(rating.campaign_progress(arena.workspace, campaign), history=[], notices=[])
 
 
 def _details(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
@@ -216,8 +203,7 @@ def get_rater(request: Request, _caller: LeadCaller, campaign_id: PathId, rater_
     """One rater's answers."""
     arena = arena_of(request)
     details = rating.rater_details(arena.workspace, arena.voting.campaign(campaign_id), rater_id)
-    answers = [RaterAnswerOut.model_validate(answer) for answer in details.answers]
-    return RaterDetail.of(details, rater=rater_out(details.work), answers=answers)
+    return RaterDetail.of(details, rater=rater_out(details.work))
 
 
 @router.post("/raters/{rater_id}/invitations")
@@ -228,5 +214,4 @@ def invite_again(
     invited = rating.reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )
-    invitation = wire_lead.InvitationOut.model_validate(invited.invitation)
-    return wire_lead.InvitationMade(invitation=invitation, token=invited.secret, path=invited.path)
+    return wire_lead.InvitationMade.of(invited, token=invited.secret)

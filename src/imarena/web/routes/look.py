@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
+from imarena.core.records import Ranking
 from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, ModelQuery, filters_of
 from imarena.web.wire_look import (
     BoardOut,
-    Cell,
+    BoardSnapshotOut,
     Facets,
     HeadToHead,
     HeatMap,
@@ -52,7 +53,8 @@ def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery,
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
     """Ratings over time: the filtered board at several times."""
     history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
-    return RatingHistory(method=query.method, points=[responses_look.past_board_out(past) for past in history])
+    points = [BoardSnapshotOut.of(past, ratings=past.ranking.models) for past in history]
+    return RatingHistory(method=query.method, points=points)
 
 
 @router.get("/board/stored")
@@ -60,15 +62,10 @@ def list_stored_boards(
     request: Request, _caller: InsideCaller, cursor: Cursor = None, limit: Limit = 50
 ) -> StoredBoards:
     """Stored boards, newest first."""
-    rows = arena_of(request).leaderboards.stored(int(cursor) if cursor else None, limit)
+    store = arena_of(request).workspace.store
+    rows = store.newest(Ranking, before=int(cursor) if cursor else None, limit=limit)
     boards = [
-        StoredBoard(
-            created_at=ranking.created_at.isoformat(),
-            method=ranking.method,
-            scope=ranking.scope,
-            n_battles=ranking.n_battles,
-            standings=responses.standings_out(ranking),
-        )
+        StoredBoard.of(ranking, created_at=ranking.created_at.isoformat(), standings=ranking.models)
         for _, ranking in rows
     ]
     return StoredBoards(boards=boards, next_cursor=str(rows[-1][0]) if len(rows) == limit else None)
@@ -78,8 +75,7 @@ def list_stored_boards(
 def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[DuelQuery, Query()]) -> HeadToHead:
     """Two models compared."""
     total, by_task = arena_of(request).leaderboards.head_to_head(query.left, query.right, filters_of(query, caller))
-    cells = {task: Cell.model_validate(duel) for task, duel in by_task.items()}
-    return HeadToHead(left=query.left, right=query.right, total=Cell.model_validate(total), by_task=cells)
+    return HeadToHead.of(query, total=total, by_task=by_task)
 
 
 @router.get("/heat-map")

@@ -83,8 +83,8 @@ async def _events(arena: ServedWorkspace, secrets: list[tuple[str, bool]]) -> As
 def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
     page = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
     now = arena.leaderboards.get_or_compute("status", lambda: workspace_status(arena.workspace))
-    more = str(page[-1].seq) if len(page) == limit else None
-    return RunPage(runs=[run_out(run) for run in page], failures=now.missing, totals=now.totals, next_cursor=more)
+    more = str(page[-1][0]) if len(page) == limit else None
+    return RunPage(runs=[run_out(run) for _, run in page], failures=now.missing, totals=now.totals, next_cursor=more)
 
 
 @router.get("/judges")

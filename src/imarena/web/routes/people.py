@@ -26,8 +26,7 @@ def list_invitations(
     before = int(cursor) if cursor else None
     links = list_links(arena_of(request).workspace, campaign_id=campaign_id, before=before, limit=limit)
     more = str(links.invitations[-1].seq) if len(links.invitations) == limit else None
-    invitations = [InvitationOut.model_validate(invitation) for invitation in links.invitations]
-    return InvitationPage(invitations=invitations, total=links.total, next_cursor=more)
+    return InvitationPage.of(links, next_cursor=more)
 
 
 @router.post("/lead/invitations")
@@ -36,7 +35,7 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
     link = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
-    return InvitationMade(invitation=InvitationOut.model_validate(link.invitation), token=link.secret, path=link.path)
+    return InvitationMade.of(link, token=link.secret)
 
 
 @router.delete("/lead/invitations/{invitation_id}")

@@ -28,8 +28,7 @@ def list_tokens(request: Request, caller: LeadCaller, cursor: Cursor = None, lim
 @router.post("/tokens")
 def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMade:
     """Create a token for a program; send it in the header ``Authorization: Bearer``."""
-    new = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
-    return TokenMade(token=TokenOut.model_validate(new.token), secret=new.secret)
+    return TokenMade.of(new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump()))
 
 
 @router.delete("/tokens/{token_id}")

@@ -13,4 +13,3 @@ from .simulation.compare import named_policies as named_policies
 from .simulation.compare import simulate as simulate
 from .simulation.worlds import recorded_world as recorded_world
 from .simulation.worlds import simulated_world as simulated_world
-from .trials import Trial as Trial

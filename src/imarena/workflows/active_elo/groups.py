@@ -30,16 +30,13 @@ def side_by_side(
     """Return a board per setting, one for each reward model alone, and why a setting has no board."""
     boards: RankingByName = {}
     missing: dict[str, str] = {}
-    for name in SETTINGS:
+    parts = [(name, vote_data, name, group) for name in SETTINGS]
+    parts += [(f"reward: {reward}", other, "judge", ALL) for reward, other in rewards.items()]
+    for title, data, setting, calibrated in parts:
         try:
-            boards[name] = setting_board(workspace, vote_data, name, options, group=group)
+            boards[title] = setting_board(workspace, data, setting, options, group=calibrated)
         except UserError as error:
-            missing[name] = first_line(error)
-    for reward, other in rewards.items():
-        try:
-            boards[f"reward: {reward}"] = setting_board(workspace, other, "judge", options)
-        except UserError as error:
-            missing[f"reward: {reward}"] = first_line(error)
+            missing[title] = first_line(error)
     return boards, missing
 
 

@@ -3,7 +3,7 @@
 import csv
 import math
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -51,10 +51,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
     A file can be read again: votes that are already stored stay as they are.
     """
     rows = list(_rows(path))
-    assignments = {
-        assignment.assignment_id: assignment
-        for assignment in _assignments(workspace, {row["assignment"] for _, row in rows})
-    }
+    assignments = _assignments(workspace, (row for _, row in rows))
     stored, first_of = _stored_outcomes(workspace, assignments), _answered_units(workspace, assignments)
     cache = RecordCache(workspace)
     records: list[Record] = []
@@ -104,10 +101,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
 def count_unread_rows(workspace: Workspace, path: Path) -> int:
     """Count rows of a sheet with a winner that `ingest` would accept but has not read yet."""
     rows = [row for _, row in _rows(path) if row["winner"]]
-    assignments = {
-        assignment.assignment_id: assignment
-        for assignment in _assignments(workspace, {row["assignment"] for row in rows})
-    }
+    assignments = _assignments(workspace, rows)
     stored = _stored_outcomes(workspace, assignments)
     votes = [vote for row in rows if isinstance(vote := _vote(row, assignments), Vote)]
     return sum((vote.assignment_id or "", vote.rater_id) not in stored for vote in votes)
@@ -172,17 +166,24 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
-    ordered = sorted(ids)
+def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the different ids in sorted lists that fit into a query."""
+    ordered = sorted({*ids})
     for start in range(0, len(ordered), 500):
-        yield from workspace.store.records(Assignment, id=ordered[start : start + 500])
+        yield ordered[start : start + 500]
+
+
+def _assignments(workspace: Workspace, rows: Iterable[dict[str, str]]) -> dict[str, Assignment]:
+    """Return the assignments that these rows name, by id."""
+    batches = _batches(row["assignment"] for row in rows)
+    found = (record for batch in batches for record in workspace.store.records(Assignment, id=batch))
+    return {assignment.assignment_id: assignment for assignment in found}
 
 
 def _stored_outcomes(workspace: Workspace, assignments: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
     outcomes: dict[tuple[str, str], Outcome] = {}
-    ids = sorted(assignments)
-    for start in range(0, len(ids), 500):
-        for vote in workspace.store.records(Vote, assignment_id=ids[start : start + 500]):
+    for batch in _batches(assignments):
+        for vote in workspace.store.records(Vote, assignment_id=batch):
             if vote.assignment_id is not None and vote.preference is not None:
                 outcomes[vote.assignment_id, vote.rater_id] = vote.preference
     return outcomes
@@ -193,10 +194,9 @@ def _answered_units(workspace: Workspace, assignments: dict[str, Assignment]) ->
 
     A repeat has another purpose: the rater is meant to see that battle twice.
     """
-    units = sorted({assignment.unit for assignment in assignments.values() if assignment.rater_id is None})
     first_of: dict[tuple[str, str, str], str] = {}
-    for start in range(0, len(units), 500):
-        rows = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units[start : start + 500])}
+    for units in _batches(entry.unit for entry in assignments.values() if entry.rater_id is None):
+        rows = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units)}
         for vote in workspace.store.rows(Vote, assignment_id=sorted(rows)) if rows else ():
             row = rows[vote["assignment_id"]]
             first_of[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]

@@ -1,12 +1,13 @@
 """Route: other judges and metrics against the board, with paired tests among the best (CV-Arena table 8, L.2)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from imarena.core import Document
 from imarena.core.records import Ranking
 from imarena.ranking import compare_ratings
 from imarena.stats import Z95, holm, paired_bootstrap
@@ -29,7 +30,7 @@ class PairedTest:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricAgreement:
+class MetricAgreement(Document):
     """Another judge or metric against the board: means by model, correlations, and paired tests among the best."""
 
     metric: str
@@ -41,11 +42,8 @@ class MetricAgreement:
     def to_json(self) -> dict[str, Any]:
         """Return the fields for ``--json``; `reversals` are significant pairs whose order differs from the board's."""
         significant = [test for test in self.pairs if test.significant]
-        return {
-            "metric": self.metric, "means": dict(self.means), "spearman": self.spearman, "kendall": self.kendall,
-            "significant_pairs": len(significant), "pairs": [asdict(test) for test in self.pairs],
-            "reversals": sum(test.difference < 0 for test in significant),
-        }  # fmt: skip
+        reversals = sum(test.difference < 0 for test in significant)
+        return {**Document.to_json(self), "significant_pairs": len(significant), "reversals": reversals}
 
 
 def compare_metrics(sources: dict[str, VoteData], board: Ranking) -> tuple[MetricAgreement, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from imarena import routing
-from imarena.core import UserError, content_id
+from imarena.core import Document, UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Calibration, Campaign, JsonDict
 from imarena.judges import JudgeRange, range_of
@@ -224,7 +224,7 @@ class VotesNeeded:
 
 
 @dataclass(frozen=True)
-class VotePlan:
+class VotePlan(Document):
     """Votes and cost to reach an interval width, and whether the top models are already known."""
 
     judge: str
@@ -244,15 +244,9 @@ class VotePlan:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {
-            "judge": self.judge,
-            **notice_fields(self.notices),
-            **{name: getattr(self, name) for name in ("items", "models", "votes_so_far", "controls_so_far")},
-            **asdict(self.wanted),
-            "spread": "evenly: route assign --policy random",
-            **{name: getattr(self, name) for name in ("target", "top", "top_confidence", "stop", "tau", "delta")},
-            "deferral": [asdict(line) for line in self.deferral],
-        }
+        document = super().to_json()
+        wanted = document.pop("wanted")
+        return {**document, **wanted, "spread": "evenly: route assign --policy random"}
 
 
 def check_confidence(confidence: float) -> None:
@@ -307,8 +301,13 @@ def plan_votes(
     )
 
 
+def _at_most(votes: int | None) -> int:
+    """The forecast of votes; the largest one if it is not known."""
+    return routing.MOST if votes is None else votes
+
+
 def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
-    low, high = (routing.MOST if votes is None else votes for votes in likely)
+    low, high = map(_at_most, likely)
     return high <= WIDEST_RANGE * max(low, 1)
 
 
@@ -330,7 +329,7 @@ def _votes_needed(
     ]
     battles = int((vote_data.pool.askable & ~vote_data.gold[:, None]).sum())
     left = max(battles * wish.raters - len(vote_data.work), 0)
-    widest = lines[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in lines]))]
+    widest = max(lines, key=lambda line: _at_most(line.votes_needed))
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
@@ -351,15 +350,11 @@ def _plan_notices(estimate: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     """Return the obstacles to the goal in this workspace."""
     notices = []
     need, widest = estimate.votes_needed, estimate.widest
-    runner_up = max(
-        routing.MOST if line.votes_needed is None else line.votes_needed
-        for line in estimate.by_model
-        if line.model != widest
-    )
-    if (routing.MOST if need is None else need) > 2 * max(runner_up, 1):
+    runner_up = max(_at_most(line.votes_needed) for line in estimate.by_model if line.model != widest)
+    if _at_most(need) > 2 * max(runner_up, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": runner_up}
         notices.append(Notice(code="one_model_needs_most_votes", values=values))
-    if (routing.MOST if need is None else need) > estimate.votes_left:
+    if _at_most(need) > estimate.votes_left:
         values = {"battles": estimate.battles, "votes_left": estimate.votes_left}
         values |= {"raters": wish.raters, "half_width": estimate.half_width_left, "target": wish.target}
         notices.append(Notice(code="too_few_votes_left", values=values))

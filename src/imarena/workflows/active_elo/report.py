@@ -34,8 +34,8 @@ from imarena.workflows.active_elo.groups import (
 )
 from imarena.workflows.active_elo.metrics import TOP, MetricAgreement, compare_metrics
 from imarena.workflows.active_elo.planning import FamilyDeferral, deferral_by_family
+from imarena.workflows.active_elo.simulation.compare import SimulationPlan
 from imarena.workflows.active_elo.trials import (
-    Trial,
     TrialResult,
     WeightBoard,
     try_judges,
@@ -133,7 +133,7 @@ def active_report(
     gates: Gates | None = None,
     options: Options | None = None,
     rewards: tuple[str, ...] = (),
-    trial: Trial | None = None,
+    trial: SimulationPlan | None = None,
     groups: bool = True,
     progress: Progress | None = None,
 ) -> ActiveReport:
@@ -190,7 +190,8 @@ def active_report(
 
 def _trials(
     workspace: Workspace, vote_data: VoteData, others: dict[str, VoteData], dimensions: dict[str, Any],
-    options: Options, trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
+    options: Options, trial: SimulationPlan | None, gates: Gates | None, missing: dict[str, str],
+    steps: ReportProgress,
 ) -> VoteTrials:  # fmt: skip
     """Try policies, thresholds, weights and judges on the votes so far; return each, or the reason why not."""
     table = cv_dimensions(dimensions)
@@ -199,14 +200,14 @@ def _trials(
         missing["weights"] = f"'{vote_data.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
         return VoteTrials()
-    used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
+    used, scores = replace(trial, gates=gates), options.active.score_range
     tries: dict[str, Callable[[], TrialResult]] = {
-        "policies": lambda: try_policies(vote_data, used),
-        "thresholds": lambda: try_thresholds(vote_data, used),
+        "policies": lambda: try_policies(vote_data, used, scores),
+        "thresholds": lambda: try_thresholds(vote_data, used, scores),
         "judges": lambda: try_judges({vote_data.judge: vote_data, **others}, used),
     }
     if table is not None:
-        tries["weights"] = lambda: try_weights(vote_data, tables, used)
+        tries["weights"] = lambda: try_weights(vote_data, tables, used, scores)
     results: dict[str, TrialResult] = {}
     for name, work in tries.items():
         steps.next(f"{name} tried on the votes so far")

@@ -18,6 +18,7 @@ from imarena.routing import Gates
 from imarena.stats import ScoreRange
 from imarena.workflows.active_elo.simulation import compare
 from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, shifted_gates
+from imarena.workflows.active_elo.simulation.compare import SimulationPlan
 from imarena.workflows.active_elo.simulation.worlds import World
 from imarena.workflows.boards import VoteData
 
@@ -26,18 +27,6 @@ THRESHOLDS = tuple(compare.SENSITIVITY)
 TWO = ("two-gate", "information")
 LEAST = 10
 """Minimum number of votes that a trial campaign must be able to ask for."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The settings of a trial: number of repetitions and gates (None: for the paper's deferral rate)."""
-
-    seeds: int = 100
-    rounds: int = 20
-    gates: Gates | None = None
-    seed: int = 0
-    score_range: ScoreRange | None = None
-    """Range of the scores; None: as the judge declares it, or taken from its scores."""
 
 
 def world_of_votes(
@@ -104,33 +93,35 @@ class TrialResult:
         return document
 
 
-def try_policies(vote_data: VoteData, trial: Trial) -> TrialResult:
+def try_policies(vote_data: VoteData, plan: SimulationPlan, score_range: ScoreRange | None) -> TrialResult:
     """Try table 2 on the existing votes: routing, constant against gap-dependent q, rho on and off."""
-    return _compare(world_of_votes(vote_data, score_range=trial.score_range), _plan(ABLATION, trial))
+    return _compare(world_of_votes(vote_data, score_range=score_range), replace(plan, policies=ABLATION))
 
 
-def try_thresholds(vote_data: VoteData, trial: Trial) -> TrialResult:
+def try_thresholds(vote_data: VoteData, plan: SimulationPlan, score_range: ScoreRange | None) -> TrialResult:
     """Try table 9: both thresholds unchanged, loosened and tightened by a twentieth of the judge's range."""
-    return _compare(world_of_votes(vote_data, score_range=trial.score_range), _plan(THRESHOLDS, trial))
+    return _compare(world_of_votes(vote_data, score_range=score_range), replace(plan, policies=THRESHOLDS))
 
 
-def try_judges(sources: Mapping[str, VoteData], trial: Trial) -> TrialResult:
+def try_judges(sources: Mapping[str, VoteData], plan: SimulationPlan) -> TrialResult:
     """Try appendix I: the same campaign with each judge. Every judge has its own thresholds."""
-    return _each({name: world_of_votes(vote_data) for name, vote_data in sources.items()}, replace(trial, gates=None))
+    return _each({name: world_of_votes(vote_data) for name, vote_data in sources.items()}, replace(plan, gates=None))
 
 
-def try_weights(vote_data: VoteData, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> TrialResult:
+def try_weights(
+    vote_data: VoteData, tables: Mapping[str, NDArray[np.float64]], plan: SimulationPlan,
+    score_range: ScoreRange | None,
+) -> TrialResult:  # fmt: skip
     """Try table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
-    worlds = {name: world_of_votes(vote_data, scores, trial.score_range) for name, scores in tables.items()}
-    return _each(worlds, trial)
+    return _each({name: world_of_votes(vote_data, scores, score_range) for name, scores in tables.items()}, plan)
 
 
-def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
+def _each(worlds: Mapping[str, World], plan: SimulationPlan) -> TrialResult:
     """Run both rules in every world, at the largest budget that all worlds allow.
 
     A world that allows none is listed in `left_out` with the reason; the others are compared anyway.
     """
-    plan = _plan(TWO, trial)
+    plan = replace(plan, policies=TWO)
     left_out: dict[str, str] = {}
     able: dict[str, int] = {}
     for name, world in worlds.items():
@@ -151,18 +142,12 @@ def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
     return replace(last, lines=lines, left_out=left_out)
 
 
-def _plan(policies: tuple[str, ...], trial: Trial) -> compare.SimulationPlan:
-    return compare.SimulationPlan(
-        seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed
-    )
-
-
-def _compare(world: World, plan: compare.SimulationPlan, budget: int | None = None) -> TrialResult:
+def _compare(world: World, plan: SimulationPlan, budget: int | None = None) -> TrialResult:
     simulated = compare.simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
     return TrialResult(simulated.settings, len(world.scores), tuple(("", line) for line in simulated.policies))
 
 
-def _budget(world: World, plan: compare.SimulationPlan) -> int:
+def _budget(world: World, plan: SimulationPlan) -> int:
     """Return the most votes that every rule can ask for in every seed, at most half of the existing ones."""
     selections = {compare.ALL_POLICIES[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)

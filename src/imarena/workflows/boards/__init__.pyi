@@ -4,7 +4,6 @@ from .board import board as board
 from .board import describe_source as describe_source
 from .board_list import all_boards as all_boards
 from .board_list import board_queries as board_queries
-from .coverage import read_output_coverage as read_output_coverage
 from .default_source import AvailableSources as AvailableSources
 from .default_source import ChosenSource as ChosenSource
 from .default_source import choose as choose

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json, sha256_hex, suggestion
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
+from imarena.ranking import TableReading, empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import JudgeVariant, Workspace
 from imarena.tables import build_column, row_slices
 from imarena.workflows import views
 from imarena.workflows.boards import default_source, findings
-from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.no_board import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
 from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, with_item_column
+
+MISSING_OUTPUT = "missing_output"
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class Boards:
         self.view = view
 
     @cached_property
-    def output_coverage(self) -> OutputCoverage:
+    def output_coverage(self) -> views.OutputCoverage:
         """Which editor delivered which outputs."""
-        return read_output_coverage(self.view)
+        return views.read_output_coverage(self.view)
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """Return the battles that match a query, their source, and notices about them."""
@@ -144,20 +145,7 @@ class Boards:
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or mode) matches these filters."""
-        return self._matching(filters, self.view.entries.item, self.view.entries.mode)
-
-    def _matching(
-        self, filters: Mapping[str, str], item: NDArray[np.integer], mode: NDArray[np.integer]
-    ) -> NDArray[np.bool_]:
-        """(k,) rows whose item or mode matches these filters."""
-        mask = np.ones(item.size, bool)
-        for name, value in filters.items():
-            labels = views.Names(mode.astype(np.int32), views.MODES) if name == "mode" else self.view.item_label(name)
-            if labels is None:
-                raise UserError(f"No item has a {name}.")
-            code = labels.names.index(value) if value in labels.names else -2
-            mask &= (labels.of if name == "mode" else labels.of[item]) == code
-        return mask
+        return views.matching_rows(self.view, filters, self.view.entries.item, self.view.entries.mode)
 
     # ------------------------------------------------------------------ ranking
 
@@ -263,19 +251,18 @@ class Boards:
         self, battles: views.BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
     ) -> Board:
         query = shared.query
-        units = self._matching(filters, self.output_coverage.item, self.output_coverage.mode)
+        units = self.output_coverage.units_with(self.view, filters)
         missing = self.output_coverage.missing(findings.editors_on(self.view, battles), units)
         table = BattleTable(self.view, battles, self.output_coverage, missing)
         ranking = rank_table(
             table,
             query.options,
-            both_bad=query.both_bad,
-            missing=query.missing,
-            covariates=query.covariates,
-            resume=query.resume,
+            TableReading(query.both_bad, query.missing, query.covariates, query.resume),
             scope=scope,
             known_coverage=self.output_coverage.coverage(units),
         )
+        if shared.chosen.source == "human" and query.missing == "exclude":
+            ranking = _without_unasked(ranking)
         board = Board(ranking, battles, shared.chosen)
         settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": board.by_scores}
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
@@ -298,6 +285,16 @@ class Boards:
         )
         data = {**shared.data, **table_data(table), "coverage": f"#{covered}"}
         return replace(board, ranking=sign_ranking(ranking, data), samples=samples)
+
+
+def _without_unasked(ranking: Ranking) -> Ranking:
+    """Leave out the count of pairs without one of the outputs: people are never asked about them."""
+    excluded = {reason: number for reason, number in ranking.excluded.items() if reason != MISSING_OUTPUT}
+    left_out = Notice(code="battles_left_out", values={"reasons": dict(excluded)})
+    notices = tuple(left_out if notice.code == left_out.code else notice for notice in ranking.notices)
+    if not excluded:
+        notices = tuple(notice for notice in notices if notice is not left_out)
+    return ranking.model_copy(update={"excluded": excluded, "notices": notices})
 
 
 def _check_weighed(query: BoardQuery) -> None:

@@ -11,7 +11,7 @@ from imarena.workflows.views import WHOLE, BattleKind, View, people_battles, rea
 
 ALL = BoardQuery()
 """The query of a report without any options."""
-_KINDS: tuple[tuple[BattleKind, str], ...] = (("scored", "scores"), ("compared", "battles"))
+_KINDS: tuple[tuple[BattleKind, str], ...] = (("scored", "scores of"), ("compared", "pairs compared by"))
 
 
 def all_boards(boards: Boards, selection: BoardQuery = ALL) -> list[Board]:
@@ -45,13 +45,13 @@ def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
     dimensions = {voted.dimension.names[code] for code in set(voted.dimension.of.tolist())}
     rated = read_ratings(view).criterion.used()
     for dimension in sorted(dimensions.union(rated), key=lambda name: (name != WHOLE, name)):
-        yield _title("people", dimension), BoardQuery(source="human", dimension=dimension)
+        yield _title("verdicts of people", dimension), BoardQuery(source="human", dimension=dimension)
     judged = {(variant.judge, variant.dimension) for variant in view.variants.counting()}
     for judge, dimension in sorted(judged, key=lambda pair: (pair[1] != WHOLE, *pair)):
         for kind, word in _KINDS:
             query = BoardQuery(source="judge", judge=judge, dimension=dimension, kind=kind)
-            yield f"{_title(judge, dimension)}, {word}", query
+            yield _title(f"{word} the judge {judge}", dimension), query
 
 
 def _title(source: str, dimension: str) -> str:
-    return source if dimension == WHOLE else f"{source}, {dimension}"
+    return source if dimension == WHOLE else f"{source} about {dimension}"

@@ -14,10 +14,9 @@ from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
 from imarena.tables import filter_column, row_slices, rows_where, used_codes
-from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import AvailableSources, ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, Reason, View, slots_of
+from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, OutputCoverage, Reason, View, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes, a board of people's votes is unreliable, whatever its intervals."""

@@ -40,6 +40,12 @@ def nothing_to_rank(view: View, choice: ChosenSource, query: BoardQuery, about: 
         and query.dimension is None
         and (rated := read_ratings(view, query.window).criterion.names)
     ):
+        if WHOLE in rated:
+            who = " and ".join(query.editors) or "any two editors"
+            return UserError(
+                f"People rated no item with outputs of {who} together.",
+                hint="`imarena status` lists the outputs of each editor. Choose editors with items in common.",
+            )
         return UserError(
             f"People rated {', '.join(rated)}, and no rule combines these into one rating.",
             hint=f"Choose one with --dimension {rated[0]}, or set a rule in imarena.toml: "

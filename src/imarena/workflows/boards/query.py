@@ -35,12 +35,9 @@ def read_source(text: str) -> Source:
 
 def read_battle_kind(text: str | None) -> BattleKind | None:
     """Parse a kind: compared, scored or None. Raises `UserError`."""
-    for kind in get_args(BattleKind):
-        if text == kind:
-            return cast("BattleKind", kind)
-    if text is None:
-        return None
-    raise unknown_name("No kind of verdict", text, get_args(BattleKind))
+    if text is not None and text not in get_args(BattleKind):
+        raise unknown_name("No kind of verdict", text, get_args(BattleKind))
+    return cast("BattleKind | None", text)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,18 @@ from imarena.core import FloatArray, UserError
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
 from imarena.storage import JudgeVariant, reading
 from imarena.storage.schema import outputs
-from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.default_source import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import ITEM_LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
+from imarena.workflows.views import (
+    ITEM_LABELS,
+    WHOLE,
+    Entries,
+    OutputCoverage,
+    View,
+    fetch_columns,
+    first_scores,
+    live_judgments,
+)
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"

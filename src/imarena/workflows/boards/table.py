@@ -9,8 +9,16 @@ from numpy.typing import NDArray
 from imarena.core import CodeArray, UserError, suggestion
 from imarena.ranking import CodedColumn, signed_numbers
 from imarena.tables import build_column, joined, row_slices
-from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
+from imarena.workflows.views import (
+    MODES,
+    PREFERENCES,
+    STATES,
+    BattleColumns,
+    MissingBattles,
+    Names,
+    OutputCoverage,
+    View,
+)
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",

@@ -11,13 +11,16 @@ from imarena.judges import CHARACTERS_PER_TOKEN, Estimate, Size, endpoint_tokens
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import REQUEST, STEPS
 from imarena.workflows.curating.items import name_tasks
-from imarena.workflows.curating.run import TAXONOMY, refuse_changed_items
+from imarena.workflows.curating.run import refuse_changed_items
+from imarena.workflows.curating.setup import TAXONOMY
 from imarena.workflows.curating.sources import CurationChat
 from imarena.workflows.wiring import ChatTask, JudgeChat
 
 _REPLY_TOKENS = 1024
-_ASKED = ("plan", "caption", "score", "reflect")
-"""The steps that ask the model, by the names of their prompts."""
+_RATED = ("caption", "score")
+"""The steps that ask the model about an image, by the names of their prompts."""
+_ASKED = ("plan", *_RATED, "reflect")
+"""All steps that ask the model."""
 _UNSEEN = ImageRef(sha256="0" * 64, size_bytes=0, media_type="image/jpeg")
 """An image that no search has found yet; its size is not known."""
 
@@ -52,8 +55,22 @@ def estimate_curation(
             complete += 1
         else:  # the first ones are the shortest, so that the rest stays an upper bound
             sizes += asks[_answered(workspace, earlier, chosen.planner.name) :]
-    task = ChatTask(chosen.chat.endpoint.model, chosen.chat, _REPLY_TOKENS)
-    return [estimate_sizes(task, sizes, [], complete, concurrency=1, at_most=True)]
+    return [_estimate(chosen.chat, sizes, complete, concurrency=len(requests) - complete, at_most=True)]
+
+
+def estimate_ratings(chosen: CurationChat, prompts: Sequence[str], image: ImageRef) -> list[Estimate]:
+    """Return the estimate for captioning or scoring one image, as in these prompts; nothing without a model."""
+    if chosen.chat is None:
+        return []
+    sizes = [_size(chosen.chat, prompt, image) for prompt in prompts]
+    return [_estimate(chosen.chat, sizes, len(_RATED) - len(prompts), concurrency=1)]
+
+
+def _estimate(
+    chat: JudgeChat, sizes: Sequence[Size], done: int, *, concurrency: int, at_most: bool = False
+) -> Estimate:
+    task = ChatTask(chat.endpoint.model, chat, _REPLY_TOKENS)
+    return estimate_sizes(task, sizes, [], done, concurrency=max(1, concurrency), at_most=at_most)
 
 
 def _questions(
@@ -68,7 +85,7 @@ def _questions(
     rounds = [_size(chat, "plan", None)] * planned + [_size(chat, "reflect", None)] * max(0, planned - 1)
     if images is None:
         images = [_UNSEEN] * ((planned or 1) * settings.queries * settings.results_per_query * sources)
-    return rounds + [_size(chat, name, image) for image in images for name in ("caption", "score")]
+    return rounds + [_size(chat, name, image) for image in images for name in _RATED]
 
 
 def _size(chat: JudgeChat, name: str, image: ImageRef | None) -> Size:

@@ -1,13 +1,16 @@
 """The tools' findings about images, cached by content; and near-duplicates among the images of a data set."""
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from imarena import curation
 from imarena.core import sha256_hex
 from imarena.core.records import Evidence, Item
 from imarena.images import pixels
-from imarena.storage import Workspace
+from imarena.storage import Workspace, from_row
 
 KIND = "perception"
 
@@ -62,22 +65,53 @@ class BenchmarkImages:
     def __init__(
         self, workspace: Workspace, dataset: str, memory: ImageAnalysisCache, settings: curation.CurationSettings
     ) -> None:
-        self._index = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        self._workspace = workspace
+        self._dataset = dataset
+        self._new_index = partial(curation.DuplicateIndex, settings.hash_distance, settings.duplicate_likeness)
+        self._index, self._supposed = self._new_index(), self._new_index()
         self._memory = memory
         self._request_of: dict[str, str] = {}
+        self._read_to = 0
+        self._lock = threading.Lock()
         self._narrow = settings.duplicates_in == "instruction"
-        for item in workspace.store.records(Item, dataset=dataset):
-            self.add(item)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the items that were stored since the last call, also by other processes."""
+        for row in self._workspace.store.rows(Item, after=self._read_to, dataset=self._dataset):
+            self.add(from_row(Item, row))
+            self._read_to = row["seq"]
 
     def add(self, item: Item) -> None:
         """Add the source images of an item."""
         if item.key not in self._request_of:
             self._request_of[item.key] = str(item.provenance.get("request") or "")
             for image in item.sources:
-                self._index.add(item.key, self._memory.fingerprint(image.sha256))
+                self._add(self._index, item.key, image.sha256)
+
+    @contextmanager
+    def supposing(self) -> Iterator[Callable[[str, str], None]]:
+        """Give a function that adds an image of an instruction until the context is left."""
+
+        def suppose(request: str, sha256: str) -> None:
+            key = f"{request}/{sha256}"
+            self._request_of[key] = request
+            self._add(self._supposed, key, sha256)
+
+        try:
+            yield suppose
+        finally:
+            self._supposed = self._new_index()
 
     def near(self, request: str, fingerprint: curation.Fingerprint) -> Sequence[curation.NearDuplicate]:
         """Return near-duplicates among the images of other instructions."""
         if self._narrow:
             return ()
-        return [near for near in self._index.search(fingerprint) if self._request_of[near.key] != request]
+        with self._lock:
+            found = [*self._index.search(fingerprint), *self._supposed.search(fingerprint)]
+        return [near for near in found if self._request_of[near.key] != request]
+
+    def _add(self, index: curation.DuplicateIndex, key: str, sha256: str) -> None:
+        fingerprint = self._memory.fingerprint(sha256)
+        with self._lock:
+            index.add(key, fingerprint)

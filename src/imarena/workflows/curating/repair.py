@@ -5,10 +5,7 @@ data set, so that a campaign can check exactly those again; the old item keeps i
 instruction's log.
 """
 
-import asyncio
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +13,7 @@ from imarena import curation
 from imarena.core import FoundImage, JournalEntry, UserError, suggestion
 from imarena.core.records import Evidence, Item, JsonDict
 from imarena.images import describe_image
+from imarena.judges import Estimate
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import (
     CANDIDATE,
@@ -29,9 +27,10 @@ from imarena.workflows.curating.decisions import (
 )
 from imarena.workflows.curating.image_memory import BenchmarkImages, ImageAnalysisCache
 from imarena.workflows.curating.items import make_item
+from imarena.workflows.curating.journal import CurationJournal
+from imarena.workflows.curating.rating import Rating, plan_rating, rate
 from imarena.workflows.curating.requests import curation_settings
-from imarena.workflows.curating.run import TOOL
-from imarena.workflows.wiring import WorkJournal, exclusive_run
+from imarena.workflows.curating.sources import CurationChat
 
 
 @dataclass(frozen=True)
@@ -85,23 +84,48 @@ class RepairResult:
     dataset: str = ""
     score: float | None = None
     flags: tuple[str, ...] = ()
+    cost_usd: float = 0.0
+    stopped: str = ""
+    """Why the image was not captioned or scored, so that nothing changed; empty if the item was repaired."""
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
         return {
             "key": self.key, "action": self.action, "item": self.item or None, "dataset": self.dataset or None,
-            "score": self.score, "flags": list(self.flags),
+            "score": self.score, "flags": list(self.flags), "cost_usd": self.cost_usd, "stopped": self.stopped,
         }  # fmt: skip
 
 
-class RepairSession:
-    """Repairs one data set."""
+@dataclass(frozen=True)
+class RepairPlan:
+    """A repair that can be carried out: its image passed the checks."""
 
-    def __init__(self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2) -> None:
+    item: Item
+    decision: ItemDecision
+    change: RepairChange
+    request: curation.CurationRequest | None = None
+    """The instruction of the new item; None if the item is to be discarded."""
+    taxonomy: str = ""
+    candidate_sha: str = ""
+    """The stored candidate from which the new image is made."""
+    rating: Rating | None = None
+
+    @property
+    def estimates(self) -> list[Estimate]:
+        """What the model may be asked and what it costs; nothing without a model."""
+        return self.rating.estimates if self.rating else []
+
+
+class RepairSession:
+    """Repairs one data set. `stores`: keep findings about images; not for a dry run, which writes nothing."""
+
+    def __init__(
+        self, workspace: Workspace, dataset: str, options: JsonDict, verifiers: int = 2, *, stores: bool = True
+    ) -> None:
         self._workspace = workspace
         self._dataset = dataset
         self._options = options
-        self._memory = ImageAnalysisCache(workspace)
+        self._memory = ImageAnalysisCache(workspace, stores=stores)
         self._decided = decide_items(workspace, dataset, verifiers)
 
     def entries(self) -> list[RepairEntry]:
@@ -115,38 +139,51 @@ class RepairSession:
             len(self._spare(item)),
         )  # fmt: skip
 
-    def repair(
-        self,
-        key: str,
-        change: RepairChange,
-        planner: curation.CurationPlanner,
-        opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
-    ) -> RepairResult:
-        """Resolve one item of the list. The new item goes to `DATASET-repaired`, and people have to check it."""
-        action = change.action
+    def plan(self, key: str, change: RepairChange, chosen: CurationChat) -> RepairPlan:
+        """Plan a repair of an item of the list: make its image and check it. Nothing is asked."""
         item, decision = self._find(key)
-        with exclusive_run(self._workspace, "curate", self._dataset):
-            if action == DISCARD:
-                self._note(item, decision, action, {})
-                return RepairResult(item.key, action)
-            request, settings, taxonomy = self._request_of(item)
-            image, data, candidate_sha = self._changed_image(item, change)
-            if change.instruction:
-                request = replace(request, instruction=" ".join(change.instruction.split()))
-            record = asyncio.run(self._assess(request, image, data, planner, settings, opened))
-            new_key = _next_key(item.key, request.key, record.sha256)
-            journal_facts: JsonDict = {
-                "new_item": new_key, "sha256": record.sha256, "score": record.score, "crop": change.crop or None,
-                "instruction": change.instruction or None, "width": record.width, "height": record.height,
-            }  # fmt: skip
-            self._note(item, decision, action, journal_facts, record.sha256)
-            more: JsonDict = {REPAIRS: item.item_id, "repair": action, CANDIDATE: candidate_sha}
-            new_item = make_item(
-                self._workspace, repaired_dataset(item.dataset), taxonomy, request, str(item.provenance["curation"]),
-                record, key=new_key, more=more,
-            )  # fmt: skip
-            self._workspace.store.add([new_item])
-        return RepairResult(item.key, action, new_item.key, new_item.dataset, record.score, record.flags)
+        if change.action == DISCARD:
+            return RepairPlan(item, decision, change)
+        request, settings, taxonomy = self._request_of(item)
+        image, data, candidate_sha = self._changed_image(item, change)
+        if change.instruction:
+            request = replace(request, instruction=" ".join(change.instruction.split()))
+        brief = curation.read_brief(request)
+        candidate, record = curation.inspect_image(brief, image, data, self._memory.look, settings)
+        rating = plan_rating(self._workspace, item, chosen, settings, brief, candidate, record)
+        return RepairPlan(item, decision, change, request, taxonomy, candidate_sha, rating)
+
+    def carry_out(self, plan: RepairPlan) -> RepairResult:
+        """Resolve the item. The new one goes to `DATASET-repaired`, and people have to check it."""
+        item, change = plan.item, plan.change
+        if plan.rating is None or plan.request is None:
+            self._note(plan, {})
+            return RepairResult(item.key, change.action)
+        data = plan.rating.candidate.data
+        self._workspace.keep(describe_image(data), data)  # the new item refers to it
+        rated = rate(self._workspace, plan.rating)
+        record = rated.record
+        if record is None:
+            return RepairResult(item.key, change.action, cost_usd=rated.cost_usd, stopped=rated.stopped)
+        new_key = _next_key(item.key, plan.request.key, record.sha256)
+        facts: JsonDict = {
+            "new_item": new_key, "sha256": record.sha256, "score": record.score, "crop": change.crop or None,
+            "instruction": change.instruction or None, "width": record.width, "height": record.height,
+        }  # fmt: skip
+        self._note(plan, facts, data)
+        more: JsonDict = {REPAIRS: item.item_id, "repair": change.action, CANDIDATE: plan.candidate_sha}
+        new_item = make_item(
+            self._workspace, repaired_dataset(item.dataset), plan.taxonomy, plan.request,
+            str(item.provenance["curation"]), record, key=new_key, more=more,
+        )  # fmt: skip
+        self._workspace.store.add([new_item])
+        return RepairResult(
+            item.key, change.action, new_item.key, new_item.dataset, record.score, record.flags, rated.cost_usd
+        )
+
+    def repair(self, key: str, change: RepairChange, planner: curation.CurationPlanner) -> RepairResult:
+        """Plan and carry out a repair."""
+        return self.carry_out(self.plan(key, change, CurationChat(planner)))
 
     # ------------------------------------------------------------------ parts
 
@@ -227,38 +264,13 @@ class RepairSession:
                 spare.append((candidate, sha256))
         return spare
 
-    async def _assess(
-        self,
-        request: curation.CurationRequest,
-        image: FoundImage,
-        data: bytes,
-        planner: curation.CurationPlanner,
-        settings: curation.CurationSettings,
-        opened: Callable[[], AbstractAsyncContextManager[None]] | None,
-    ) -> curation.CandidateRecord:
-        brief = curation.read_brief(request)
-        if opened is None:
-            record = await curation.assess_image(brief, image, data, self._kept_look, planner, settings)
-        else:
-            async with opened():
-                record = await curation.assess_image(brief, image, data, self._kept_look, planner, settings)
-        return record
-
-    def _kept_look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
-        """Analyse an image and store its bytes: the next item refers to them."""
-        self._workspace.keep(describe_image(data), data)
-        return self._memory.look(data)
-
-    def _note(
-        self, item: Item, decision: ItemDecision, action: str, facts: JsonDict, sha256: str | None = None
-    ) -> None:
-        work = str(item.provenance["curation"])
-        journal = WorkJournal(self._workspace, work, None, kind=STEPS, tool=TOOL, tool_version="1")
+    def _note(self, plan: RepairPlan, facts: JsonDict, image: bytes | None = None) -> None:
+        item = plan.item
         value: JsonDict = {
-            "step": "repair", "action": action, "item": item.key, "item_id": item.item_id,
-            "failed_checks": list(decision.failed), **facts,
+            "step": "repair", "action": plan.change.action, "item": item.key, "item_id": item.item_id,
+            "failed_checks": list(plan.decision.failed), **facts,
         }  # fmt: skip
-        image = self._workspace.blobs.get(sha256) if sha256 else None
+        journal = CurationJournal(self._workspace, str(item.provenance["curation"]), None)
         journal.note(f"repair {item.item_id}", JournalEntry(value, image))
 
 

@@ -1,16 +1,18 @@
 """curate rescore: score the stored candidates of a data set by new criteria, without a new search or download."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, StoreError, UserError
+from imarena.core import FoundImage, ImageQuery, ImageSource, Progress, SourceFailure, StoreError, UserError
 from imarena.core.records import Evidence, ImageRef
-from imarena.curation import CurationPlanner, CurationRequest, CurationSettings
+from imarena.curation import CurationRequest, CurationSettings
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import REQUEST, STEPS
-from imarena.workflows.curating.run import CurationReport, CurationSetup, curate
+from imarena.workflows.curating.report import CurationReport
+from imarena.workflows.curating.run import curate
+from imarena.workflows.curating.setup import CurationSetup
+from imarena.workflows.curating.sources import CurationChat
 
 STORED = "stored"
 """The name of the source that returns stored candidates."""
@@ -49,23 +51,29 @@ def rescore(
     workspace: Workspace,
     stored: StoredCandidates,
     target: str,
-    planner: CurationPlanner,
-    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+    chosen: CurationChat,
+    *,
+    progress: Progress | None = None,
 ) -> CurationReport:
     """Score all stored candidates again, and write the new pools to the data set `target`."""
     source = _stored_source(workspace, stored.candidates)
-    return curate(workspace, stored.requests, CurationSetup(target, [source], planner, stored.settings, opened=opened))
+    setup = CurationSetup(
+        target, [source], chosen.planner, stored.settings, opened=chosen.opened, concurrency=chosen.concurrency
+    )
+    return curate(workspace, stored.requests, setup, progress=progress)
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:
-    """Yield the newest run of each instruction: the name of its steps, and its request."""
+    """Yield the newest run of each instruction that has begun: the name of its steps, and its request."""
     newest: dict[str, tuple[str, CurationRequest]] = {}
     for stored in workspace.store.records(Evidence, kind=REQUEST):
         value: Any = stored.value
         if value["dataset"] == dataset:
             data = value["request"]
             request = CurationRequest(data["key"], data["instruction"], data["task"], value.get("topic"))
-            newest[request.key] = (stored.image_sha256, request)
+            begun = workspace.store.rows(Evidence, image_sha256=stored.image_sha256, kind=STEPS, limit=1)
+            if request.key not in newest or any(begun):
+                newest[request.key] = (stored.image_sha256, request)
     yield from newest.values()
 
 

@@ -122,6 +122,8 @@ class CurationChat:
 
     planner: CurationPlanner
     chat: JudgeChat | None = None
+    concurrency: int | None = None
+    """Number of questions at once; None: a default."""
 
     @property
     def opened(self) -> Callable[[], AbstractAsyncContextManager[None]] | None:
@@ -134,7 +136,7 @@ def wire_curation_planner(
 ) -> CurationChat:
     """Return a mind for the model in the arguments; the rules if there is none."""
     if not (arguments.endpoint or arguments.base_url or arguments.model):
-        return CurationChat(RuleCurationPlanner())
+        return CurationChat(RuleCurationPlanner(), concurrency=arguments.concurrency)
     budget = Budget(max_cost_usd) if max_cost_usd is not None else None
     chat = wire_chat(settings, arguments, "curation", budget)
-    return CurationChat(ChatCurationPlanner(chat, chat.endpoint.model), chat)
+    return CurationChat(ChatCurationPlanner(chat, chat.endpoint.model), chat, chat.concurrency)

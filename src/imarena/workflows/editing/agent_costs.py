@@ -1,10 +1,10 @@
 """The cost of an agent beyond its edits: questions to the endpoints of its judge and its mind."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from imarena import judges
-from imarena.core import Editor, Exhibit, ExtraCalls, JudgeTraits, PricedClient, UserError
+from imarena.core import Editor, Exhibit, ExtraCalls, JudgeTraits, UserError
 from imarena.core.records import Item, Mode, Usage
 from imarena.workflows.views import instruction_of, references_of
 
@@ -31,24 +31,6 @@ class ExtraQuestionsCost:
     basis: str
 
 
-@dataclass(frozen=True)
-class _Party:
-    """One endpoint, who asks it, and the maximum number of questions per output."""
-
-    extra: ExtraCalls
-    times: int
-
-    @property
-    def client(self) -> PricedClient:
-        """The client of the endpoint."""
-        return self.extra.client
-
-    @property
-    def who(self) -> str:
-        """`judge` or `mind`."""
-        return self.extra.who
-
-
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
     parties = [party for party in _endpoints(editor) if not party.client.runs_here and party.times]
@@ -66,17 +48,17 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
     return ExtraQuestionsCost(total, f"on top, at most: {', '.join(costs)} (tokens assumed)")
 
 
-def _endpoints(editor: Editor, edits: int = 1) -> Iterator[_Party]:
-    """Yield the endpoints of an editor and of those that it wraps, which may be asked once per edit of their own."""
+def _endpoints(editor: Editor, edits: int = 1) -> Iterator[ExtraCalls]:
+    """Yield the questions of an editor and of those that it wraps, which may be asked once per edit of their own."""
     wraps = editor.traits.wraps
     if wraps is None:
         return
     for extra in wraps.extra_calls:
-        yield _Party(extra, extra.times * edits)
+        yield replace(extra, times=extra.times * edits)
     yield from _endpoints(wraps.editor, edits * wraps.edits)
 
 
-def _cost(party: _Party, outputs: Sequence[MissingOutput]) -> float | None:
+def _cost(party: ExtraCalls, outputs: Sequence[MissingOutput]) -> float | None:
     tokens_in = tokens_out = 0.0
     for output in outputs:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
@@ -85,12 +67,12 @@ def _cost(party: _Party, outputs: Sequence[MissingOutput]) -> float | None:
     return party.client.cost_usd(Usage(input_tokens=round(tokens_in), output_tokens=round(tokens_out)))
 
 
-def _verdict(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
+def _verdict(party: ExtraCalls, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the size of one verdict on an output, and its replies; zero if the judge cannot be shown such an item."""
     sources, references = output.item.sources, references_of(output.item, output.turn)
     image_of = {image.sha256.encode(): image for image in (*sources, *references)}
     image_of |= {_MADE: sources[0]} if sources else {}
-    traits = party.extra.judge.traits if party.extra.judge is not None else JudgeTraits()
+    traits = party.judge.traits if party.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
         return judges.Size(_WORDS, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1
@@ -110,9 +92,9 @@ def _verdict(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
     return judges.Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
 
 
-def _thought(party: _Party, output: MissingOutput) -> tuple[judges.Size, int]:
+def _thought(party: ExtraCalls, output: MissingOutput) -> tuple[judges.Size, int]:
     """Return the mean size of the mind's two questions about an output."""
-    questions = party.extra.texts(instruction_of(output.item, output.turn, output.mode)) if party.extra.texts else ()
+    questions = party.texts(instruction_of(output.item, output.turn, output.mode)) if party.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
     tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
     return judges.Size(tokens, sum(party.client.image_tokens(image) for image in pictures), len(pictures)), 1

@@ -50,11 +50,6 @@ class ContactSheet:
         self._stale = True
         self._small: dict[str, bytes] = {}
 
-    @property
-    def path(self) -> Path:
-        """The page."""
-        return sheet_path(self.workspace)
-
     def changed(self) -> None:
         """Note that new outputs are stored, so that the next tick draws them."""
         self._stale = True
@@ -85,8 +80,8 @@ class ContactSheet:
             ended=ended,
             stopped=tally.stopped,
         )
-        self._write("contact-sheet.jpg", self._picture(rows))
-        self._write("contact-sheet.html", contact_sheet_html(page).encode())
+        write_atomically(self.workspace.root / "contact-sheet.jpg", self._picture(rows))
+        write_atomically(sheet_path(self.workspace), contact_sheet_html(page))
         self._last = time.monotonic()
 
     def _looks(self) -> dict[tuple[str, str], _Look]:
@@ -132,9 +127,6 @@ class ContactSheet:
                 elif look is not None:
                     pen.text((column * CELL + 8, top + 70), look.words, fill="#a02020", font=font)
         return encode_image(sheet, JPEG, quality=88)
-
-    def _write(self, name: str, data: bytes) -> None:
-        write_atomically(self.workspace.root / name, data)
 
 
 def sheet_path(workspace: Workspace) -> Path:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from statistics import median
@@ -14,7 +14,7 @@ from imarena.storage import Workspace
 from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
 from imarena.workflows.editing.expected_files import unmatched_files
-from imarena.workflows.editing.plan import EditSettings, EditSlot, EditWork, has_turn, named_in_folder
+from imarena.workflows.editing.plan import EditSettings, EditSlot, EditWork, edited_turns, named_in_folder
 from imarena.workflows.editing.variants import is_same_variant
 
 ENOUGH = 5
@@ -94,51 +94,26 @@ def estimate_edits(
             if output.latency_s is not None:
                 earlier.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
-    estimates = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
-    if any(editor.traits.files is not None for editor in editors):
-        every = [*items, *workspace.store.records(Item)]
-        estimates = [
-            _with_unmatched(estimate, editor, every) for estimate, editor in zip(estimates, editors, strict=True)
-        ]
-        estimates = [
-            _with_absent(estimate, editor, items, settings, done)
-            for estimate, editor in zip(estimates, editors, strict=True)
-        ]
-    return [
-        _with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(estimates, editors, strict=True)
-    ]
+    estimates = []
+    for editor in editors:
+        estimate, files = _estimate(editor, items, settings, past[editor.name], done, paid), editor.traits.files
+        if files is not None:
+            unmatched = unmatched_files(files, [*items, *workspace.store.records(Item)])
+            absent = _absent_files(files, editor.name, items, settings, done)
+            estimate = replace(estimate, unmatched_files=tuple(unmatched), absent_files=tuple(absent))
+            estimate = _with_changed(_with_names(estimate), files, items, stored)
+        estimates.append(estimate)
+    return estimates
 
 
-def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
-    """Add the files of a folder that belong to no item of the workspace."""
-    files = [] if editor.traits.files is None else unmatched_files(editor.traits.files, items)
-    return replace(estimate, unmatched_files=tuple(files))
-
-
-def _with_absent(
-    estimate: EditEstimate,
-    editor: Editor,
-    items: Sequence[Item],
-    settings: EditSettings,
-    done: Mapping[EditSlot, object],
-) -> EditEstimate:
-    """Add the file names that a folder lacks, because users cannot guess the file names of each mode."""
-    present = editor.traits.files
-    if present is None:
-        return estimate
-    files = []
-    for item in items:
-        for mode in map(Mode, settings.modes):
-            for turn in range(len(item.turns)):
-                values = named_in_folder(item, mode, turn)
-                is_stored = (item.item_id, turn, editor.name, mode.value, 0) in done
-                if (
-                    has_turn(item, mode, turn, all_levels=settings.all_levels)
-                    and not is_stored
-                    and present.file_of(values) is None
-                ):
-                    files.append(f"{file_names(values)[0]}.png")
-    return _with_names(replace(estimate, absent_files=tuple(files)))
+def _absent_files(
+    files: FinishedFiles, editor: str, items: Sequence[Item], settings: EditSettings, done: Mapping[EditSlot, object]
+) -> Iterator[str]:
+    """Yield the file names that a folder lacks, because users cannot guess the file names of each mode."""
+    for item, mode, turn in edited_turns(items, settings.modes, all_levels=settings.all_levels):
+        values = named_in_folder(item, mode, turn)
+        if (item.item_id, turn, editor, mode.value, 0) not in done and files.file_of(values) is None:
+            yield f"{file_names(values)[0]}.png"
 
 
 def _with_names(estimate: EditEstimate) -> EditEstimate:
@@ -167,18 +142,14 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_KEYS_SHOWN]) + (", ..." if len(names) > _KEYS_SHOWN else "")
 
 
-def _with_file_notice(
-    estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[EditSlot, ImageRef]
+def _with_changed(
+    estimate: EditEstimate, files: FinishedFiles, items: Sequence[Item], stored: dict[EditSlot, ImageRef]
 ) -> EditEstimate:
     """Add a notice on files that changed after they were stored: a rerun does not read them by itself."""
-    if editor.traits.files is None:
-        return estimate
-    keys = changed_files(
-        editor.traits.files, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name}
-    )
+    keys = changed_files(files, items, {slot: image for slot, image in stored.items() if slot[2] == estimate.editor})
     if not keys:
         return estimate
-    notice = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", _first(keys), editor.name)
+    notice = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", _first(keys), estimate.editor)
     return replace(estimate, notice=" ".join(filter(None, [estimate.notice, notice])))
 
 
@@ -212,19 +183,16 @@ def _estimate(
     outputs: list[MissingOutput] = []
     begun: list[float] = []
     before = other = 0
-    for item in items:
-        for mode in settings.modes:
-            for turn in range(len(item.turns)):
-                if not has_turn(item, mode, turn, all_levels=settings.all_levels):
-                    continue
-                for sample in range(settings.samples):
-                    slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
-                    before += slot in done
-                    if slot not in done:
-                        outputs.append(MissingOutput(item, Mode(mode), turn))
-                        if paid:
-                            begun.append(paid.get(_steps(outputs[-1], editor, sample, settings, done), 0.0))
-                    other += slot in done and not done[slot][0]
+    for item, mode, turn in edited_turns(items, settings.modes, all_levels=settings.all_levels):
+        for sample in range(settings.samples):
+            slot = (item.item_id, turn, editor.name, mode.value, sample)
+            if slot in done:
+                before += 1
+                other += not done[slot][0]
+                continue
+            outputs.append(MissingOutput(item, mode, turn))
+            if paid:
+                begun.append(paid.get(_steps(outputs[-1], editor, sample, settings, done), 0.0))
     new = len(outputs)
     cost, basis, as_of = _price(editor, past)
     total = None if cost is None else cost * new

@@ -8,7 +8,7 @@ from imarena.core import FinishedFiles
 from imarena.core.records import Item, JsonDict, Mode
 from imarena.editors import file_names
 from imarena.storage import Workspace
-from imarena.workflows.editing.plan import has_turn, named_in_folder
+from imarena.workflows.editing.plan import edited_turns, named_in_folder
 from imarena.workflows.views import instruction_of
 
 
@@ -51,11 +51,8 @@ class ExpectedOutput:
 
 def expected_outputs(items: Iterable[Item], shared: Collection[str]) -> Iterator[ExpectedOutput]:
     """Yield every output that the items require; `shared` are keys that occur in several data sets."""
-    for item in items:
-        for mode in Mode:
-            for turn in range(len(item.turns)):
-                if not item.absent and has_turn(item, mode, turn):
-                    yield ExpectedOutput(item, mode, turn, item.key in shared)
+    for item, mode, turn in edited_turns((item for item in items if not item.absent), Mode):
+        yield ExpectedOutput(item, mode, turn, item.key in shared)
 
 
 def item_files(workspace: Workspace) -> Iterator[ItemFile]:
@@ -79,10 +76,7 @@ def unmatched_files(files: FinishedFiles, items: Iterable[Item]) -> list[str]:
     """Return images in the folder that match no item in any mode: misspelt names, or another benchmark's."""
     expected = {
         stem
-        for item in items
-        for mode in Mode
-        for turn in range(len(item.turns))
-        if has_turn(item, mode, turn, all_levels=True)
+        for item, mode, turn in edited_turns(items, Mode, all_levels=True)
         for stem in file_names(named_in_folder(item, mode, turn))
     }
     return files.files_beside(expected)

@@ -194,6 +194,17 @@ def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> 
     return last > 0 and turn <= last
 
 
+def edited_turns(
+    items: Iterable[Item], modes: Iterable[Mode], *, all_levels: bool = False
+) -> Iterator[tuple[Item, Mode, int]]:
+    """Yield the items with the modes and turns in which they are edited."""
+    for item in items:
+        for mode in modes:
+            for turn in range(len(item.turns)):
+                if has_turn(item, mode, turn, all_levels=all_levels):
+                    yield item, mode, turn
+
+
 def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
     """Return the item fields for editors that look up files; no other editor receives them."""
     turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
@@ -261,9 +272,7 @@ def _fits(item: Item, where: Mapping[str, Sequence[str]]) -> bool:
 
 def items_in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
     """Return the first items that can be edited in these modes, and the number of items that cannot."""
-    fit = [
-        item for item in items if any(has_turn(item, mode, turn) for mode in modes for turn in range(len(item.turns)))
-    ]
+    fit = [item for item in items if any(edited_turns([item], modes))]
     if not fit:
         turns = "one turn" if len(items[0].turns) == 1 else "several turns"
         raise UserError(

@@ -6,3 +6,5 @@ from .building import build_benchmark as build_benchmark
 from .decomposers import decompose_image as decompose_image
 from .decomposers import wire_decomposer as wire_decomposer
 from .scene_evidence import scene_document as scene_document
+from .tables import build_tables as build_tables
+from .tables import objects_table as objects_table

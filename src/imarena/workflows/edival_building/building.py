@@ -3,13 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from imarena.core import (
     Cause,
     CauseTally,
+    Document,
     ExecutorKind,
     InvalidImage,
     ObjectPlan,
@@ -59,7 +60,7 @@ class BuildSettings:
 
 
 @dataclass(frozen=True)
-class BuildReport:
+class BuildReport(Document):
     """The result of a build. Every image of the folder is counted once in `outcomes`."""
 
     dataset: str
@@ -84,16 +85,7 @@ class BuildReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {
-            **{name: getattr(self, name) for name in ("dataset", "images", "items", "items_before", "stopped")},
-            "outcomes": dict(self.outcomes),
-            "reasons": [cause.to_json() for cause in self.reasons],
-            "decomposed_before": self.decomposed_before,
-            "refused_words": dict(self.refused_words),
-            "statistics": asdict(self.statistics),
-            "cost_usd": self.cost_usd,
-            "failed": self.failed,
-        }
+        return {**super().to_json(), "failed": self.failed}
 
 
 def build_benchmark(

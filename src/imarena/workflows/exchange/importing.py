@@ -10,6 +10,7 @@ from imarena.core import (
     ITEM_LEFT_OUT,
     Cause,
     CauseTally,
+    Document,
     InvalidImage,
     Progress,
     ReadFormat,
@@ -17,7 +18,7 @@ from imarena.core import (
     content_id,
     sha256_hex,
 )
-from imarena.core.notices import Notice, notice_fields, text_notice
+from imarena.core.notices import Notice, text_notice
 from imarena.core.records import (
     Exclusion,
     ImageRef,
@@ -45,7 +46,7 @@ _ABOUT = ("taxonomy", "task", "family", "topic", "subtopic", "track", "language"
 
 
 @dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Document):
     """The result of an import."""
 
     format: str
@@ -60,20 +61,6 @@ class ImportReport:
     """Number of different items in the import, by data set."""
     notices: tuple[Notice, ...]
     """What was imported but looks wrong, such as a task not in the taxonomy, and unused columns."""
-
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return {
-            "format": self.format,
-            "path": self.path,
-            "new": dict(self.new),
-            "same": dict(self.same),
-            "skipped": self.skipped,
-            "datasets": dict(self.datasets),
-            **notice_fields(self.notices),
-            "causes": [cause.to_json() for cause in self.causes],
-            "skips": [{"file": skip.file, "row": skip.row, "reason": skip.reason} for skip in self.skips],
-        }
 
 
 @dataclass

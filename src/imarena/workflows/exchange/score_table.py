@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import Document, UserError, grouped
 from imarena.core.records import Item
 from imarena.reports.tables import csv_rows
 from imarena.storage import JudgeVariant, Workspace, reading
@@ -35,7 +35,7 @@ COUNTS = "not_counted"
 
 
 @dataclass(frozen=True)
-class ScoreTable:
+class ScoreTable(Document):
     """What was written: the file, its rows by kind, and why other rows were left out or do not count."""
 
     file: Path
@@ -44,9 +44,7 @@ class ScoreTable:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {
-            "format": "scores", "file": str(self.file), "rows": dict(self.rows), "not_counted": dict(self.not_counted),
-        }  # fmt: skip
+        return {"format": "scores", **super().to_json()}
 
 
 def export_scores(workspace: Workspace, target: Path, *, everything: bool = False) -> ScoreTable:
@@ -92,9 +90,7 @@ def _rows(view: View, rows: Counter[str], not_counted: Counter[str], *, everythi
 
 def _first_scores(view: View) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the sorted `seq` of the scores that boards count, of every judge and dimension."""
-    kinds: dict[tuple[str, str], list[JudgeVariant]] = {}
-    for variant in view.variants.counting(pairwise=False):
-        kinds.setdefault((variant.judge, variant.dimension), []).append(variant)
+    kinds = grouped(((variant.judge, variant.dimension), variant) for variant in view.variants.counting(pairwise=False))
     parts = [first_scores(view.judgments(variants)).seq for variants in kinds.values()]
     return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import VERSION, BoxSegmenter, Detection, Mask, PhraseDetector, Progress, content_id
+from imarena.core import VERSION, Detection, Mask, Progress, content_id
 from imarena.core.records import Evidence, ImageRef, Item, Output
 from imarena.images import EDIT_BOXES, boxes_value, components
-from imarena.preferences import EditRegion, find_regions, task_rules
+from imarena.preferences import EditRegion, task_rules
 from imarena.storage import Workspace
 from imarena.workflows.preferences.measuring import (
     LEFT_TO_A_JUDGE,
     NO_SOURCE,
+    RegionFinder,
     RegionOptions,
-    find_detector,
-    find_segmenter,
     load_group,
     shared_source,
     task_of,
@@ -53,17 +52,14 @@ def write_edit_regions(
     There is one region per item and instruction: the union over the outputs, so that it favours no editor.
     """
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
-    detector = None if options.method == "changes" else find_detector(options.detector)
-    segmenter = find_segmenter(options.segmenter)
+    finder = RegionFinder(options)
     counts: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
         source = shared_source(item, outputs, board.parents)
-        evidence = (
-            NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, detector, segmenter)
-        )
+        evidence = NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, finder)
         if isinstance(evidence, str):
             skipped[evidence] += 1
         else:
@@ -79,9 +75,7 @@ def _region_of(
     item: Item,
     source: ImageRef,
     outputs: Sequence[Output],
-    options: RegionOptions,
-    detector: PhraseDetector | None,
-    segmenter: BoxSegmenter | None,
+    finder: RegionFinder,
 ) -> Evidence | str:
     """Return the evidence, or the reason why there is none."""
     rule = task_rules().tasks.get(task_of(item, outputs[0]))
@@ -91,9 +85,7 @@ def _region_of(
     if before is None or not fitted_outputs:
         return "invalid_image"
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
-    ground = "both" if rule is None else rule.grounded_in(public=options.grounding == "public")
-    pictures = [fitted for _, fitted, _ in fitted_outputs]
-    regions = find_regions(instruction, before, pictures, ground, detector, method=options.method, segmenter=segmenter)
+    regions = finder.find(instruction, before, [fitted for _, fitted, _ in fitted_outputs], rule)
     parts = [region.mask for region in regions if region.mask is not None]
     if not parts:
         return f"region_{regions[0].status}"
@@ -104,7 +96,7 @@ def _region_of(
         tool=TOOL,
         tool_version=VERSION,
         kind=EDIT_BOXES,
-        params={"instruction": instruction, **_how(regions, options), "outputs": _hash_of(outputs)},
+        params={"instruction": instruction, **_how(regions, finder.options), "outputs": _hash_of(outputs)},
         value=boxes_value([Detection(box, "edit", 1.0) for box in boxes], width, height),
     )
 

@@ -28,6 +28,24 @@ class RegionOptions:
     grounding: Literal["paper", "public"] = "paper"
 
 
+class RegionFinder:
+    """Finds the edit regions of an item's outputs with the tools of the options, which are loaded once."""
+
+    def __init__(self, options: RegionOptions) -> None:
+        self.options = options
+        self._detector = None if options.method == "changes" else find_detector(options.detector)
+        self._segmenter = find_segmenter(options.segmenter)
+
+    def find(
+        self, instruction: str, before: Pixels, outputs: Sequence[Pixels], rule: preferences.TaskRule | None
+    ) -> tuple[preferences.EditRegion, ...]:
+        """Return the region of each output. `rule`: of the item's task; without one, objects are sought in both."""
+        ground = "both" if rule is None else rule.grounded_in(public=self.options.grounding == "public")
+        return preferences.find_regions(
+            instruction, before, outputs, ground, self._detector, method=self.options.method, segmenter=self._segmenter
+        )
+
+
 def measure_workspace(
     workspace: Workspace,
     rules: preferences.TaskRules,
@@ -40,8 +58,7 @@ def measure_workspace(
 ) -> tuple[list[preferences.MeasuredGroup], Counter[str]]:
     """Return measured groups, and the number of items left out before measuring, by reason."""
     board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
-    detector = None if options.method == "changes" else find_detector(options.detector)
-    segmenter = find_segmenter(options.segmenter)
+    finder = RegionFinder(options)
     groups: list[preferences.MeasuredGroup] = []
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
@@ -55,7 +72,7 @@ def measure_workspace(
         elif (source := shared_source(item, outputs, board.parents)) is None:
             skipped[NO_SOURCE] += 1
         else:
-            groups.append(_measure(workspace, item, source, outputs, task, rules, options, detector, segmenter))
+            groups.append(_measure(workspace, item, source, outputs, task, rules.tasks[task], finder))
         if progress is not None:
             progress("items", at, len(slots))
     return groups, skipped
@@ -80,22 +97,15 @@ def _measure(
     source: ImageRef,
     outputs: Sequence[Output],
     task: str,
-    rules: preferences.TaskRules,
-    options: RegionOptions,
-    detector: PhraseDetector | None,
-    segmenter: BoxSegmenter | None,
+    rule: preferences.TaskRule,
+    finder: RegionFinder,
 ) -> preferences.MeasuredGroup:
     """Measure one item. Outputs of another size are scaled to the source's size, which the pair's record notes."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     before, fitted_outputs, failures = load_group(workspace, source, outputs)
     if before is None or not fitted_outputs:
         return preferences.MeasuredGroup(item.item_id, instruction, task, source, (), failures)
-    rule = rules.tasks[task]
-    ground = rule.grounded_in(public=options.grounding == "public")
-    regions = preferences.find_regions(
-        instruction, before, [fitted for _, fitted, _ in fitted_outputs], ground, detector,
-        method=options.method, segmenter=segmenter,
-    )  # fmt: skip
+    regions = finder.find(instruction, before, [fitted for _, fitted, _ in fitted_outputs], rule)
     candidates = []
     for (output, fitted, resized), region in zip(fitted_outputs, regions, strict=True):
         if region.mask is None or output.image is None:
@@ -110,7 +120,7 @@ def _measure(
         }  # fmt: skip
         details = {
             "output": output.output_id, "editor": output.editor, "resized": resized,
-            "region": region_record(region, options),
+            "region": region_record(region, finder.options),
             "missing": {name: dict(result.missing) for name, result in measured.items() if result.missing},
         }  # fmt: skip
         values = {name: result.values for name, result in measured.items()}

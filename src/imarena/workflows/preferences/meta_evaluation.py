@@ -1,13 +1,12 @@
 """Judges against people on every data set of a workspace: accuracy, order consistency, pointwise and pairwise."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import Document, UserError, grouped
 from imarena.core.records import Outcome
 from imarena.preferences import (
     ALL_TASKS,
@@ -27,21 +26,14 @@ Scheme = str
 
 
 @dataclass(frozen=True)
-class JudgeDifference:
+class JudgeDifference(Document):
     """Strict accuracy of one judge minus that of another on the same pairs."""
 
     judge: str
     against: str
     dataset: str
     dimension: str
-    figure: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "judge": self.judge, "against": self.against, "dataset": self.dataset, "dimension": self.dimension,
-            "difference": self.figure.to_json(),
-        }  # fmt: skip
+    difference: Figure
 
 
 @dataclass(frozen=True)
@@ -67,20 +59,12 @@ class SchemeComparison:
 
 
 @dataclass(frozen=True)
-class MetaEvaluation:
+class MetaEvaluation(Document):
     """All rows, both schemes of each model side by side, and differences to one judge if one was named."""
 
     rows: tuple[JudgeRow, ...]
     schemes: tuple[SchemeComparison, ...]
     differences: tuple[JudgeDifference, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "schemes": [scheme.to_json() for scheme in self.schemes],
-            "differences": [difference.to_json() for difference in self.differences],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -122,9 +106,7 @@ def evaluate_workspace(
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
         )
-    by_group: dict[tuple[str, str], list[PairTruth]] = defaultdict(list)
-    for truth in truths:
-        by_group[truth.dataset, truth.dimension].append(truth)
+    by_group = grouped(((truth.dataset, truth.dimension), truth) for truth in truths)
     rows: list[JudgeRow] = []
     schemes: list[SchemeComparison] = []
     differences: list[JudgeDifference] = []

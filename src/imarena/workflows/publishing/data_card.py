@@ -5,7 +5,7 @@ markup, and no file is named after them.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,10 @@ import yaml
 from imarena.core import VERSION, counted, find_licence, shortened
 from imarena.core.records import Item
 from imarena.images import preview
-from imarena.reports.tables import Column, Table, escape_markdown, printable, to_markdown
+from imarena.reports import columns
+from imarena.reports.tables import CellValue, Column, Table, escape_markdown, printable, to_markdown
 from imarena.workflows.curating import card_section
-from imarena.workflows.publishing.record_redaction import CONTENT_ID
+from imarena.workflows.publishing.record_redaction import CONTENT_ID, RecordRedaction
 
 EXAMPLES = 6
 EXAMPLE_SIDE = 384
@@ -38,20 +39,6 @@ _TABLES = {
     "vote": ("votes", "verdicts of people, under pseudonyms that were drawn for this publication"),
     "rater": ("raters", "the pseudonyms"),
 }
-
-
-@dataclass(frozen=True)
-class CardChanges:
-    """What a publication leaves out of the workspace's records, and what it changes in them."""
-
-    images_left_out: Mapping[str, int]
-    """Counts by reason."""
-    votes_left_out: Mapping[str, int]
-    images_stripped: int = 0
-    redacted: Mapping[str, int] = field(default_factory=dict)
-    """Number of changed texts, by field or imported column."""
-    pseudonymous: Mapping[str, int] = field(default_factory=dict)
-    """Number of changed values, by imported column."""
 
 
 @dataclass
@@ -105,9 +92,10 @@ def write_card(
     name: str,
     facts: CardFacts,
     counts: Mapping[str, int],
-    changes: CardChanges,
+    redaction: RecordRedaction,
+    votes_left_out: Mapping[str, int],
 ) -> None:
-    """Write README.md."""
+    """Write README.md. `redaction` made the published records; `votes_left_out` by reason."""
     facts.drop_doubtful_language()
     tables = {kind: count for kind, count in counts.items() if kind in _TABLES}
     title = _cell(name)
@@ -115,8 +103,8 @@ def write_card(
         _front_matter(name, facts, counts),
         f"# {title}\n\nAn image editing benchmark, published by imarena {VERSION}.\n",
         _contents(tables),
-        _left_out(changes),
-        _changes_section(changes),
+        _left_out(redaction.left_out, votes_left_out),
+        _changes_section(redaction),
         _usage(tables),
         _distributions(facts),
         _own_columns(facts),
@@ -161,26 +149,29 @@ def _contents(tables: Mapping[str, int]) -> str:
     return to_markdown(Table((Column("file"), Column("rows", ","), Column("what it holds")), rows, title="Contents"))
 
 
-def _left_out(changes: CardChanges) -> str:
-    rows = [(counted(number, "image"), reason) for reason, number in sorted(changes.images_left_out.items())]
-    rows += [(counted(number, "vote"), reason) for reason, number in sorted(changes.votes_left_out.items())]
-    if not rows:
-        return ""
-    return to_markdown(Table((Column("left out"), Column("why")), tuple(rows), title="Left out"))
+def _table(
+    head: Sequence[str | Column], rows: Sequence[tuple[CellValue, ...]], title: str, notes: tuple[str, ...] = ()
+) -> str:
+    """A table as Markdown; empty if it has no rows."""
+    return to_markdown(Table(columns(*head), tuple(rows), title, notes)) if rows else ""
 
 
-def _changes_section(changes: CardChanges) -> str:
+def _left_out(images: Mapping[str, int], votes: Mapping[str, int]) -> str:
+    rows = [(counted(number, "image"), reason) for reason, number in sorted(images.items())]
+    rows += [(counted(number, "vote"), reason) for reason, number in sorted(votes.items())]
+    return _table(("left out", "why"), rows, "Left out")
+
+
+def _changes_section(changes: RecordRedaction) -> str:
     """Return the section on changes to the records in the author's workspace."""
     rows: list[tuple[str, str]] = []
-    if changes.images_stripped:
-        rows.append((counted(changes.images_stripped, "image"), "metadata removed, pixels unchanged"))
+    if changes.changed_images:
+        rows.append((counted(len(changes.changed_images), "image"), "metadata removed, pixels unchanged"))
     for name, number in sorted(changes.redacted.items()):
         rows.append((counted(number, "text"), f"{_cut(name)}: a local path, an address or a key removed"))
     for name, number in sorted(changes.pseudonymous.items()):
         rows.append((counted(number, "value"), f"{_cut(name)}: people are under pseudonyms"))
-    if not rows:
-        return ""
-    return to_markdown(Table((Column("changed"), Column("how")), tuple(rows), title="Changed"))
+    return _table(("changed", "how"), rows, "Changed")
 
 
 def _usage(tables: Mapping[str, int]) -> str:
@@ -205,7 +196,7 @@ def _distributions(facts: CardFacts) -> str:
         n_more = len(counts) - len(rows)
         unit = {"editor": "outputs", "judge": "judgments"}.get(name, "items")
         notes = (f"and {n_more:,} more",) if n_more > 0 else ()
-        texts.append(to_markdown(Table((Column(name), Column(unit, ",")), rows, title=f"By {name}", notes=notes)))
+        texts.append(_table((name, Column(unit, ",")), rows, f"By {name}", notes))
     return "\n".join(texts)
 
 
@@ -215,11 +206,8 @@ def _own_columns(facts: CardFacts) -> str:
     for name, counts in sorted(facts.columns.items()):
         common = ", ".join(f"{value} ({number:,})" for value, number in counts.most_common(_COMMON) if number > 1)
         rows.append((_cut(name), sum(counts.values()), len(counts), _cut(common) or "all differ"))
-    if not rows:
-        return ""
-    columns = (Column("column"), Column("items", ","), Column("different values", ","), Column("most frequent"))
-    note = "The values are in the column provenance."
-    return to_markdown(Table(columns, tuple(rows), title="Own columns", notes=(note,)))
+    head = ("column", Column("items", ","), Column("different values", ","), "most frequent")
+    return _table(head, rows, "Own columns", ("The values are in the column provenance.",))
 
 
 def _examples(facts: CardFacts) -> str:

@@ -11,7 +11,7 @@ from imarena.core import Progress, UserError, new_folder, require_licence, sugge
 from imarena.core.records import Item, Judgment, Output, Vote, now
 from imarena.datasets import ExtraColumn, KindWriter, check_publication, write_checksums, write_manifest
 from imarena.storage import Workspace
-from imarena.workflows.publishing.data_card import CardChanges, CardFacts, write_card
+from imarena.workflows.publishing.data_card import CardFacts, write_card
 from imarena.workflows.publishing.record_redaction import GONE, NO_LICENCE, RecordRedaction
 from imarena.workflows.publishing.workspace_redaction import check_outside, redact_workspace
 from imarena.workflows.views import Entries, View, counting_votes, uncounted_judgments, uncounted_votes
@@ -102,14 +102,7 @@ def publish(
         name = settings.name or writer.name()
         if redaction.changed_images:
             _write_changed_images(part / CHANGED_IMAGES, redaction.changed_images)
-        changes = CardChanges(
-            redaction.left_out,
-            writer.votes_left_out,
-            len(redaction.changed_images),
-            redaction.redacted,
-            redaction.pseudonymous,
-        )
-        write_card(part / "README.md", name, writer.facts, counts, changes)
+        write_card(part / "README.md", name, writer.facts, counts, redaction, writer.votes_left_out)
         write_checksums(part)
     return PublishReport(
         str(directory),

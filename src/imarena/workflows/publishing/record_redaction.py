@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -305,25 +305,21 @@ def original_content_id(item: records.Item) -> str:
     return original if isinstance(original, str) else item.content_id
 
 
-def _with_pictures(item: records.Item, images: dict[str, records.ImageRef]) -> records.Item:
-    """Return the item with its published images."""
+def _with_pictures(item: records.Item, images: Mapping[str, records.ImageRef]) -> records.Item:
+    """Return the item with its published images, by the earlier hash; images without one are left out."""
 
-    def of(refs: tuple[records.ImageRef, ...]) -> tuple[records.ImageRef, ...]:
-        return tuple(images[ref.sha256] for ref in refs)
+    def of(record: records.Item | records.Turn, *names: str) -> dict[str, object]:
+        refs = {name: getattr(record, name) for name in names}
+        return {name: tuple(images[ref.sha256] for ref in some if ref.sha256 in images) for name, some in refs.items()}
 
-    turns = tuple(
-        turn.model_copy(update={"references": of(turn.references), "masks": of(turn.masks)}) for turn in item.turns
-    )
-    update: dict[str, object] = {name: of(getattr(item, name)) for name in ("sources", "references", "masks")}
-    return item.model_copy(update={**update, "turns": turns})
+    turns = tuple(turn.model_copy(update=of(turn, "references", "masks")) for turn in item.turns)
+    return item.model_copy(update={**of(item, "sources", "references", "masks"), "turns": turns})
 
 
 def _without_pictures(item: records.Item) -> records.Item:
     """Return the item without its images, but with their hashes, so that owners of the images can match them."""
-    turns = tuple(turn.model_copy(update={"references": (), "masks": ()}) for turn in item.turns)
     names = tuple(f"sha256:{image.sha256}" for image in item_images(item))
-    update: dict[str, object] = {"sources": (), "references": (), "masks": (), "turns": turns}
-    return item.model_copy(update={**update, "absent": (*item.absent, *names)})
+    return _with_pictures(item, {}).model_copy(update={"absent": (*item.absent, *names)})
 
 
 def _output_reason(item: PublishedItem) -> str:

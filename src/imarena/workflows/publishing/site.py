@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import JsonValue
+from sqlalchemy import func, select
 
 from imarena.core import Progress, UserError, counted, new_folder, require_licence
 from imarena.core.notices import Notice
@@ -14,7 +16,8 @@ from imarena.core.records import Campaign, Ranking
 from imarena.ranking import Options
 from imarena.reports import GROUP_COLUMNS, ModelPage, Site, SiteBoard, WinCounts, write_site_pages
 from imarena.reports.tables import Table
-from imarena.storage import Workspace
+from imarena.storage import Workspace, reading
+from imarena.storage.schema import judgments, votes
 from imarena.workflows.boards import Board, BoardQuery, board_queries, describe_source, matrix_of, with_samples
 from imarena.workflows.publishing.record_redaction import NO_LICENCE, RecordRedaction
 from imarena.workflows.publishing.site_battles import SiteBattles
@@ -50,6 +53,9 @@ class SiteReport:
 
     page: str
     boards: int
+    """Number of boards of all items."""
+    group_boards: int
+    """Number of boards of one group of items each."""
     models: int
     battles: int
     images: int
@@ -78,7 +84,8 @@ def write_site(
     campaigns = sorted(c.name for c in workspace.store.records(Campaign) if c.open)
     return SiteReport(
         str(directory / "index.html"),
-        len(site.boards) + sum(map(len, site.groups.values())),
+        len(site.boards),
+        sum(map(len, site.groups.values())),
         len(site.models),
         site.battles,
         images,
@@ -102,6 +109,7 @@ class _SiteMaker:
         self.made = snapshot.boards
         self.entries = snapshot.view.entries
         self.names = {name: redaction.scrub.name(name) for name in self.entries.editor.names}
+        self.until = _newest_verdict(workspace)
         self._files: set[str] = set()
 
     def boards(self) -> list[tuple[Board, BoardQuery]]:
@@ -163,7 +171,13 @@ class _SiteMaker:
     def _board(self, number: int, board: Board) -> SiteBoard:
         title = self.redaction.scrub.text(board.title)
         file = "index.html" if number == 0 else self._file("boards", title)
-        return SiteBoard(file, title, self._public_ranking(with_samples(board)), self._duels(board.battles), "", number)
+        return self._site_board(file, title, board, self._public_ranking(with_samples(board)), number)
+
+    def _site_board(
+        self, file: str, title: str, board: Board, ranking: Ranking, number: int, scope: str = ""
+    ) -> SiteBoard:
+        items = int(np.unique(self.entries.item[board.battles.left]).size)
+        return SiteBoard(file, title, ranking, self._duels(board.battles), scope, number, items, self.until)
 
     def _groups(self, parent: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
         for by in self.settings.by:
@@ -177,7 +191,7 @@ class _SiteMaker:
                     continue
                 scope = ", ".join(f"{name}: {value}" for name, value in ranking.scope.items())
                 file = self._file("boards", f"{parent.title}-{scope}")
-                yield SiteBoard(file, parent.title, ranking, self._duels(board.battles), scope, parent.number)
+                yield self._site_board(file, parent.title, board, ranking, parent.number, scope)
 
     def _duels(self, battles: BattleColumns) -> dict[tuple[str, str], WinCounts]:
         duels: dict[tuple[str, str], WinCounts] = {}
@@ -246,6 +260,14 @@ class _SiteMaker:
             number += 1
         self._files.add(file)
         return file
+
+
+def _newest_verdict(workspace: Workspace) -> str:
+    """When the newest verdict was given (the date of writing would differ between sites of the same records)."""
+    with reading(workspace.store.engine) as connection:
+        times = [connection.scalar(select(func.max(table.c.created_at))) for table in (votes, judgments)]
+    newest = max((str(time) for time in times if time), default="")
+    return f"newest verdict of {newest[:10]}" if newest else ""
 
 
 def _why_kept(folder: Path, force: bool) -> str:

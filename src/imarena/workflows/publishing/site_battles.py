@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Mode
+from imarena.datasets import load_taxonomy
 from imarena.reports import SiteImage, SiteInput, write_site_part
 from imarena.reports.tables import printable
 from imarena.workflows.publishing.site_images import SiteImages
 from imarena.workflows.views import BOTH_BAD, LEFT, MIRRORED, RIGHT, BattleColumns, Entries
 
 LABELS = ("task", "topic", "family", "track", "dataset")
+CODED = "imagenworld"
+"""The taxonomy whose tasks and topics are codes that a reader does not know."""
+_SHIFT = 5
+"""By how many battles the first one of an item differs from that of the item before."""
 _PART = 400
 """Battles per file."""
 _WIN, _LOSS, _TIE, _BOTH_BAD = range(4)
@@ -30,6 +35,8 @@ class SiteBattles:
         self.editors = editors
         self.images = images
         self.pairs, self.verdicts = _pairs(entries, boards)
+        taxonomy = load_taxonomy(CODED)
+        self.codes = {entry.name: entry.title for entry in (*taxonomy.tasks, *taxonomy.topics)}
         self._label_values: dict[str, set[str]] = {name: set() for name in LABELS}
 
     @property
@@ -49,7 +56,7 @@ class SiteBattles:
             items: list[dict[str, Any]] = []
             item_index: dict[tuple[Any, ...], int] = {}
             battles = []
-            for row in range(number * _PART, min((number + 1) * _PART, len(self.pairs))):
+            for row in self._mixed(number * _PART, min((number + 1) * _PART, len(self.pairs))):
                 left, right = self.pairs[row].tolist()
                 edit = self._edit_of(left, right)
                 unit = (*self._unit(left), edit)
@@ -60,6 +67,16 @@ class SiteBattles:
                 images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
                 battles.append([item_index[unit], *(index[name] for name in sides), *images, self.verdicts[row]])
             write_site_part(folder, number, items, battles)
+
+    def _mixed(self, begin: int, end: int) -> list[int]:
+        """The rows of a part in rounds: one battle of each item, then a second one of each, with mixed pairs."""
+        item = self.entries.item[self.pairs[begin:end, 0]]
+        _, number, counts = np.unique(item, return_inverse=True, return_counts=True)
+        order = np.argsort(number, kind="stable")
+        place = np.empty(item.size, np.int64)
+        place[order] = np.arange(item.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        turn = (place + number * _SHIFT) % counts[number]  # items begin with different pairs
+        return (begin + np.lexsort((number, turn))).tolist()
 
     def labels(self) -> Mapping[str, Sequence[str]]:
         """Return the values of each label by which the battles are split."""
@@ -85,6 +102,9 @@ class SiteBattles:
             "instruction": printable(" ".join(instruction.split())),
             "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
             "labels": labels,
+            "codes": {value: self.codes[value] for value in labels.values() if value in self.codes}
+            if entry.item.taxonomy == CODED
+            else {},
             "credit": printable(entry.credit),
             "inputs": [[source.caption, _image(source.image)] for source in inputs],
         }

@@ -62,12 +62,13 @@ def add_submission(
         manifest = pack.read_manifest()
         editor = name or manifest.editor
         check_editor_name(editor, "Give a plain one with --as NAME.")
-        expected = {_slot_of(output): output for output in all_expected(workspace.store.records(Item))}
+        outputs = all_expected(workspace.store.records(Item))
+        expected = {(output.item.dataset, output.item.key, output.mode, output.turn): output for output in outputs}
         _check_slots(pack, manifest, expected)
         images = _check_images(pack, manifest, withdrawn_images(workspace), progress)
-        outputs = _outputs(manifest, editor, expected, images, file_sha256(path))
-        stored = _check_editor(workspace, editor, outputs)
-        fresh = [output for output in outputs if output.output_id not in stored]
+        packed_outputs = _outputs(manifest, editor, expected, images, file_sha256(path))
+        stored = _check_editor(workspace, editor, packed_outputs)
+        fresh = [output for output in packed_outputs if output.output_id not in stored]
         if fresh and not dry_run:
             _store(workspace, pack, manifest, editor, fresh)
     wrong = sum(bool(wrong_size_reason(expected[_slot(packed)].item, images[packed.file])) for packed in manifest.files)
@@ -78,12 +79,8 @@ def add_submission(
     ]
     keys = tuple(dict.fromkeys(missing))[:_KEYS]
     return AddReport(
-        str(path), editor, len(fresh), len(outputs) - len(fresh), len(missing), keys, wrong, dry_run
+        str(path), editor, len(fresh), len(packed_outputs) - len(fresh), len(missing), keys, wrong, dry_run
     )  # fmt: skip
-
-
-def _slot_of(output: ExpectedOutput) -> _OutputSlot:
-    return output.item.dataset, output.item.key, output.mode, output.turn
 
 
 def _slot(packed: PackedFile) -> _OutputSlot:

@@ -50,6 +50,7 @@ from .seen_picture import SeenPicture as SeenPicture
 from .seen_picture import draw_boxes as draw_boxes
 from .seen_picture import see as see
 from .shared_work import SharedWork as SharedWork
+from .shared_work import retry_when_busy as retry_when_busy
 from .single_edit import EditScore as EditScore
 from .single_edit import measure_edit as measure_edit
 from .single_edit import score_edit as score_edit

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast, get_args
 
 from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion, unknown_name
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
@@ -170,7 +171,6 @@ def cases_of(
 
 def parse_orders(text: str) -> OrderPolicy:
     """Parse ``both``, ``single`` or ``paper-compat``."""
-    policies: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
-    if text not in policies:
-        raise unknown_name("Unknown --orders", text, policies)
-    return policies[text]
+    if text not in get_args(OrderPolicy):
+        raise unknown_name("Unknown --orders", text, get_args(OrderPolicy))
+    return cast(OrderPolicy, text)

@@ -52,13 +52,17 @@ def size_of(
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
-        return judges.Size(500, sum(judges.picture_tokens(wired, image) for image in images.values()), len(images))
+        return judges.Size(
+            500, sum(judges.endpoint_tokens(wired.endpoint, image) for image in images.values()), len(images)
+        )
     answered = earlier.texts if earlier else {}
     new_prompts = [
         prompts[name] for number in range(passes) for name in prompts if judges.pass_name(name, number) not in answered
     ]
     size = judges.question_size(
-        new_prompts, placeholder_exhibit(case, parents), lambda part: judges.picture_tokens(wired, images[part])
+        new_prompts,
+        placeholder_exhibit(case, parents),
+        lambda part: judges.endpoint_tokens(wired.endpoint, images[part]),
     )
     return replace(size, questions=len(new_prompts))
 
@@ -84,6 +88,8 @@ def _past_size(wired: WiredJudge, row: Any, showable: ShowableOutputs) -> judges
     left, right = showable.parents.get(row["left_id"]), showable.parents.get(row["right_id"] or "")
     item = showable.items.get(row["item_id"])
     if left is None or item is None or (row["right_id"] and right is None):
+        return None
+    if left.image is None or (right is not None and right.image is None):
         return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
     return size_of(wired, case, showable.parents)

@@ -7,7 +7,7 @@ from typing import Any
 
 from imarena.core import Exhibit, Judge, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
-from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
+from imarena.judges import Estimate, Size, endpoint_tokens, estimate_sizes, question_size
 from imarena.storage import Workspace
 from imarena.workflows.questions.executor_choice import judge_run_options
 from imarena.workflows.questions.expected_objects import (
@@ -89,7 +89,7 @@ def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
         return Size(0, 0, 0)
     images = {image.sha256.encode(): image for image in (*question.sources, *question.references)}
     placeholder = _exhibit(question, lambda image: image.sha256.encode())
-    return question_size(prompts.values(), placeholder, lambda part: picture_tokens(wired, images[part]))
+    return question_size(prompts.values(), placeholder, lambda part: endpoint_tokens(wired.endpoint, images[part]))
 
 
 def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:

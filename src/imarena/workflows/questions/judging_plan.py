@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from imarena.core import Exhibit, Judge, ResumableJudge, UserError, content_id, first_line
 from imarena.core.records import Order, Output, Reply
+from imarena.judges import reorder_exhibit
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views import TURNS_WORK, QuestionKey, edit_question, stored_answers
+from imarena.workflows.views import TURNS_WORK, QuestionKey, edit_question, exhibit_of, stored_answers
 
 PAGE = 500
 
@@ -169,21 +170,9 @@ def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
 
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
     """Return the exhibit with a hash in place of each image: enough to count words and images."""
-    first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    edit = edit_question(case.item, case.left, case.right, parents)
-
-    def mark(output: Output | None) -> bytes:
-        return output.image.sha256.encode() if output is not None and output.image is not None else b""
-
-    return Exhibit(
-        instruction=edit.instruction,
-        left=mark(first),
-        right=mark(second) if case.right is not None else None,
-        sources=tuple(image.sha256.encode() for image in edit.sources),
-        references=tuple(image.sha256.encode() for image in edit.references),
-        task=edit.task,
-        expected_objects=case.expected_objects,
-    )
+    exhibit = exhibit_of(lambda image: image.sha256.encode(), case.item, case.left, case.right, parents)
+    exhibit = replace(exhibit, expected_objects=case.expected_objects)
+    return reorder_exhibit(exhibit, case.order) if case.order is Order.RIGHT_FIRST else exhibit
 
 
 def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:

@@ -61,7 +61,6 @@ class ShownOutputs(TypedDict, total=False):
     tasks: Sequence[str] | None
     limit: int | None
     only_items: Collection[str] | None
-    repeats: int
 
 
 def plan_scores(
@@ -70,16 +69,12 @@ def plan_scores(
     arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
-    datasets: Sequence[str] | None = None,
-    editors: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    limit: int | None = None,
-    only_items: Collection[str] | None = None,
     repeats: int = 1,
+    **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
-    """Plan to show every output to every judge."""
+    """Plan to show every output to every judge. `what`: which outputs; default: all."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
-    showable = _showable(workspace, datasets, editors, tasks, limit, only_items)
+    showable = _showable(workspace, what)
     cases = list(pointwise_cases(showable, repeats=repeats))
     return [
         _job(workspace, judge, run_options, showable, cases, "judge", Sampler(), "both", repeats)
@@ -95,19 +90,13 @@ def plan_battles(
     *,
     sampler: Sampler | None = None,
     orders: OrderPolicy = "both",
-    datasets: Sequence[str] | None = None,
-    editors: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    limit: int | None = None,
-    only_items: Collection[str] | None = None,
     repeats: int = 1,
+    **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
     """Plan to show the sampler's battles to every judge, in the orders of the policy."""
     sampler = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    showable = _showable(
-        workspace, datasets, editors, tasks, limit, only_items, voted=sampler.kind in ("full", "voted")
-    )
+    showable = _showable(workspace, what, voted=sampler.kind in ("full", "voted"))
     battles = sampled_pairs(showable, sampler)
     if not battles:
         _refuse(showable, sampler)
@@ -153,19 +142,8 @@ def _refuse(showable: ShowableOutputs, sampler: Sampler) -> None:
         )
 
 
-def _showable(
-    workspace: Workspace,
-    datasets: Sequence[str] | None,
-    editors: Sequence[str] | None,
-    tasks: Sequence[str] | None,
-    limit: int | None,
-    only_items: Collection[str] | None,
-    *,
-    voted: bool = False,
-) -> ShowableOutputs:
-    showable = load_outputs(
-        workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, only_items=only_items, voted=voted
-    )
+def _showable(workspace: Workspace, what: ShownOutputs, *, voted: bool = False) -> ShowableOutputs:
+    showable = load_outputs(workspace, voted=voted, **what)
     if not showable.slots:
         why = (
             f"{counted(showable.hidden, 'output')} came without pixels"
@@ -281,6 +259,8 @@ def plan_edival(
     judges: Sequence[str] | None,
     arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
+    *,
+    repeats: int = 1,
     **what: Unpack[ShownOutputs],
 ) -> list[JudgingJob]:
     """Return one job per dimension; earlier ones measure, later ones reuse the measurements.
@@ -299,5 +279,6 @@ def plan_edival(
     jobs: list[JudgingJob] = []
     for dimension in dimensions:
         options = {**given.options, "dimension": dimension}
-        jobs += plan_scores(workspace, judges or ["edival"], replace(given, options=options), budget, **what)
+        arguments = replace(given, options=options)
+        jobs += plan_scores(workspace, judges or ["edival"], arguments, budget, repeats=repeats, **what)
     return jobs

@@ -47,6 +47,8 @@ class Questions(Generic[W, Q, A]):
     stage: str = "questions"
     flush_s: float | None = None
     """See `RunPlan`; None: computed answers are stored in large batches, others (paid for) as soon as they arrive."""
+    on_stop: Callable[[], None] = lambda: None
+    """Called at Ctrl-C. A question of several steps can then raise `NotNow` before its next step."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,6 @@ async def ask(questions: Questions[W, Q, A], run_options: RunOptions) -> RunTall
         plan = RunPlan(
             questions.work, do, failed, write, total=count, stage=questions.stage,
             concurrency=executor.slots, group=questions.group if run_options.computes else None,
-            flush_s=usual_s if questions.flush_s is None else questions.flush_s,
+            flush_s=usual_s if questions.flush_s is None else questions.flush_s, on_stop=questions.on_stop,
         )  # fmt: skip
         return await run_plan(plan, progress=run_options.progress)

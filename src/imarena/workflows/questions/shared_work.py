@@ -36,8 +36,9 @@ class SharedWork(Generic[W]):
     claims: Claims
     key: Callable[[W], str]
     """Returns the identity of a piece of work, the same in every process."""
-    answered: Callable[[Sequence[W]], set[str]]
-    """Returns the keys of the given work that was asked since this run was planned."""
+    answered: Callable[[Sequence[W]], set[str]] = lambda _: set()
+    """Returns the keys of the given work that was asked since this run was planned. Work of several steps has none: it
+    finds the steps of other processes in its journal."""
     elsewhere: Callable[[W], None] = lambda _: None
     """Receives work that another process asked meanwhile."""
 

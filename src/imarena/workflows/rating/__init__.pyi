@@ -3,6 +3,7 @@ from .adjudication import other_answers as other_answers
 from .campaign_forecast import CampaignForecast as CampaignForecast
 from .campaign_forecast import forecast_campaign as forecast_campaign
 from .campaign_settings import read_campaign_plan as read_campaign_plan
+from .campaigns import CampaignProgress as CampaignProgress
 from .campaigns import all_campaigns as all_campaigns
 from .campaigns import campaign_progress as campaign_progress
 from .campaigns import count_campaigns as count_campaigns
@@ -12,6 +13,7 @@ from .campaigns import items_in_hand as items_in_hand
 from .campaigns import items_in_open_campaigns as items_in_open_campaigns
 from .campaigns import offer_missing as offer_missing
 from .changes import CampaignChanges as CampaignChanges
+from .changes import CampaignEdit as CampaignEdit
 from .changes import Code as Code
 from .changes import campaign_history as campaign_history
 from .changes import change_campaign as change_campaign
@@ -39,6 +41,7 @@ from .prefetch import release_task as release_task
 from .prefetch import submit_prefetch as submit_prefetch
 from .quality import CampaignStatus as CampaignStatus
 from .quality import CriterionAgreement as CriterionAgreement
+from .quality import SkippedTasks as SkippedTasks
 from .quality import agreement as agreement
 from .quality import campaign_status as campaign_status
 from .quality import skip_reasons as skip_reasons

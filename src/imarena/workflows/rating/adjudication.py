@@ -11,6 +11,7 @@ from imarena.routing import Answer, CampaignPlan, another_assignment, are_disput
 from imarena.storage import Workspace, from_row, leases, reading, writing
 from imarena.storage.schema import assignments, verifications, votes
 from imarena.storage.schema import leases as table
+from imarena.workflows.rating.answers import VOTE_OF_TASK, vote_of_task
 from imarena.workflows.rating.task_counts import WITHDRAWN
 from imarena.workflows.rating.vote_checks import answer_of_vote
 from imarena.workflows.views import vote_is_excluded
@@ -53,7 +54,7 @@ def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: 
 def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[Assignment, Vote]]:
     """The votes on a unit that count, each with its task, including those from a sheet."""
     query = (
-        select(assignments, *[column.label(f"vote_{column.name}") for column in votes.c])
+        select(assignments, *VOTE_OF_TASK)
         .join(votes, votes.c.assignment_id == assignments.c.id)
         .where(
             assignments.c.campaign_id == campaign_id,
@@ -65,11 +66,7 @@ def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[
         )
         .order_by(votes.c.seq)
     )
-    answers = []
-    for row in connection.execute(query).mappings():
-        vote = {name.removeprefix("vote_"): value for name, value in row.items() if name.startswith("vote_")}
-        answers.append((from_row(Assignment, row), from_row(Vote, vote)))
-    return answers
+    return [(from_row(Assignment, row), vote_of_task(row)) for row in connection.execute(query).mappings()]
 
 
 def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assignment | None, list[Verification]]:
@@ -98,9 +95,8 @@ def offer_adjudications(workspace: Workspace, campaign: Campaign) -> int:
     query = select(assignments.c.unit).where(
         assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose == "vote"
     )
-    with reading(workspace.store.engine) as connection:
-        units = sorted(connection.execute(query.distinct()).scalars())
     new = 0
+    units = sorted(workspace.store.values(query.distinct()))
     for unit in units:  # short transactions, so that raters can vote meanwhile
         with writing(workspace.store.engine) as connection:
             new += offer_adjudication(connection, plan, campaign.campaign_id, unit)

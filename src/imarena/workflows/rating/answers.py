@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import RowMapping, Select, func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
 from imarena.routing import KnownTask, is_correct_answer, preference_label
@@ -25,6 +25,11 @@ VOTE_OF_TASK = [column.label(f"vote_{column.name}") for column in votes.c]
 """The vote's columns in a query for `answers_in_force`, in addition to those of the assignment."""
 
 
+def vote_of_task(row: RowMapping) -> Vote:
+    """The vote in a row of a query with `VOTE_OF_TASK`."""
+    return from_row(Vote, {column.name: row[f"vote_{column.name}"] for column in votes.c})
+
+
 def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool) -> Iterator[AnsweredTask]:
     """Yield the live votes from a query of assignments with `VOTE_OF_TASK`, by sequence number.
 
@@ -39,9 +44,7 @@ def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool
     for row in rows:
         if row["vote_seq"] in one_sided:
             continue
-        assignment = from_row(Assignment, row)
-        vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
-        yield AnsweredTask(assignment, vote)
+        yield AnsweredTask(from_row(Assignment, row), vote_of_task(row))
 
 
 def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[AnsweredTask]:

@@ -2,27 +2,24 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.notices import Notice, sentence
-from imarena.core.records import Output, Status
+from imarena.core.records import FrozenModel, Output, Status
 from imarena.routing import CampaignPlan, choose_campaign_items, expected_repeats
 from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.rating.campaigns import candidate_items, check_plan, plan_units
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """A reason why items, outputs or units are left out, and how many are."""
+class LeftOutReason(FrozenModel):
+    """A reason why units are left out, with a count."""
 
     reason: str
     text: str
     count: int
 
 
-@dataclass(frozen=True)
-class CampaignForecast:
+class CampaignForecast(FrozenModel):
     """Size of a campaign before it is created."""
 
     units: int
@@ -32,7 +29,8 @@ class CampaignForecast:
     """Practice, test and gold tasks: each rater gets all practice and test tasks, and a share of gold."""
     repeats: int
     """Estimated number of repeated tasks if as few raters as possible answer all units."""
-    reasons: tuple[LeftOut, ...]
+    reasons: tuple[LeftOutReason, ...]
+    """Why there are fewer units than possible."""
 
 
 def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForecast:
@@ -41,12 +39,15 @@ def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForec
     units = plan_units(workspace, plan)
     counts = _left_out(workspace, plan, len(units))
     reasons = tuple(
-        LeftOut(reason, sentence(Notice(code=reason, values={"count": count})), count)
+        LeftOutReason(reason=reason, text=sentence(Notice(code=reason, values={"count": count})), count=count)
         for reason, count in counts.items()
         if count
     )
     repeats = round(plan.raters * expected_repeats(plan, len(units)))
-    return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), repeats, reasons)
+    return CampaignForecast(
+        units=len(units), raters_per_unit=plan.raters, tasks=len(units) * plan.raters, checks=len(plan.known()),
+        repeats=repeats, reasons=reasons,
+    )  # fmt: skip
 
 
 def _left_out(workspace: Workspace, plan: CampaignPlan, number: int) -> Counter[str]:

@@ -2,14 +2,14 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import Field
 from sqlalchemy import Select, func, or_, select, union, union_all
 
 from imarena import routing
 from imarena.core import UserError, moment_text
-from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
+from imarena.core.records import Assignment, Campaign, FrozenModel, Item, Output, Status, now
 from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn_images, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
@@ -27,11 +27,15 @@ _CHUNK = 2_000
 _WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
 
 
-@dataclass(frozen=True)
-class CampaignProgress:
+class CampaignProgress(FrozenModel):
     """How far a campaign is."""
 
-    campaign: Campaign
+    campaign_id: str
+    name: str
+    kind: str
+    open: bool
+    paused: bool
+    created_at: str
     units: int
     slots: int
     votes: int
@@ -39,28 +43,17 @@ class CampaignProgress:
     skipped: int
     raters: int
     complete_units: int
-    checks: int = 0
-    checks_done: int = 0
+    checks: int
+    checks_done: int
     """Check tasks (repeats, known answers), all and answered. They measure raters; no other figure includes them."""
-    held_until: str | None = None
+    held_until: str | None
     """When the last lease of the held tasks expires."""
-    disputed: int = 0
+    settings: dict[str, object] = Field(exclude=True)
+    """Without the history of changes."""
+    disputed: int
     """Units sent to adjudication because raters disagree."""
-    adjudicated: int = 0
+    adjudicated: int
     """Disputed units that have been adjudicated."""
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json`` and for the wire."""
-        campaign = self.campaign
-        return {
-            "campaign_id": campaign.campaign_id,
-            "name": campaign.name,
-            "kind": campaign.kind,
-            "open": campaign.open,
-            "paused": routing.plan_of(campaign).paused,
-            "created_at": campaign.created_at.isoformat(),
-            **{part.name: getattr(self, part.name) for part in fields(self) if part.name != "campaign"},
-        }
 
 
 def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaign:
@@ -206,14 +199,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
 
 def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
     """Campaigns, newest first, with their sequence numbers for paging; excludes routing's gold set, stored as one."""
-    is_rating = campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT)
-    query = select(campaigns_table.c.seq, campaigns_table.c.id).where(is_rating).order_by(campaigns_table.c.seq.desc())
-    query = query.limit(limit)
-    if before is not None:
-        query = query.where(campaigns_table.c.seq < before)
-    with reading(workspace.store.engine) as connection:
-        rows = connection.execute(query).all()
-    return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
+    return workspace.store.newest(Campaign, before=before, limit=limit, kind=list(routing.RATERS_PER_UNIT))
 
 
 def count_campaigns(workspace: Workspace) -> int:
@@ -223,7 +209,7 @@ def count_campaigns(workspace: Workspace) -> int:
 
 def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgress:
     """How far a campaign is."""
-    table = leases_table
+    table, plan = leases_table, routing.plan_of(campaign)
     conditions = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
     dealt = select(table.c.unit, state_of_task().label("state")).outerjoin(
         votes_table, votes_table.c.id == table.c.vote_id
@@ -240,37 +226,29 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
         .where(table.c.campaign_id == campaign.campaign_id)
     )
     with reading(workspace.store.engine) as connection:
-        total, slots, votes, complete = connection.execute(
+        totals = connection.execute(
             select(
-                func.count(),
-                func.coalesce(func.sum(units.c.slots), 0),
-                func.coalesce(func.sum(units.c.done), 0),
-                func.count().filter(units.c.done >= routing.plan_of(campaign).raters),
+                func.count().label("units"),
+                func.coalesce(func.sum(units.c.slots), 0).label("slots"),
+                func.coalesce(func.sum(units.c.done), 0).label("votes"),
+                func.count().filter(units.c.done >= plan.raters).label("complete_units"),
             )
-        ).one()
+        ).mappings()
+        figures: dict[str, Any] = dict(totals.one())
         in_hand = (table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
-        n_held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
+        held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
         skipped = connection.execute(skips).scalar_one()
-        people = connection.execute(_people(campaign.campaign_id)).scalar_one()
+        raters = connection.execute(_people(campaign.campaign_id)).scalar_one()
         again = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
         settled = func.count().filter(table.c.state == "done")
         disputed, adjudicated = connection.execute(select(func.count(), settled).where(*again)).one()
-    checks, checked = count_check_tasks(workspace, campaign)
+    checks, checks_done = count_check_tasks(workspace, campaign)
+    figures["settings"] = {name: value for name, value in campaign.settings.items() if name != "history"}
     return CampaignProgress(
-        campaign,
-        total,
-        int(slots),
-        int(votes),
-        n_held,
-        skipped,
-        people,
-        complete,
-        checks,
-        checked,
-        until,
-        disputed,
-        adjudicated,
-    )
+        campaign_id=campaign.campaign_id, name=campaign.name, kind=campaign.kind, open=campaign.open,
+        paused=plan.paused, created_at=campaign.created_at.isoformat(), held=held, held_until=until, skipped=skipped,
+        raters=raters, checks=checks, checks_done=checks_done, disputed=disputed, adjudicated=adjudicated, **figures,
+    )  # fmt: skip
 
 
 def _people(campaign_id: str) -> Select[Any]:
@@ -293,8 +271,7 @@ def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
         )
     table = assignments_table
     conditions = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
-    with reading(workspace.store.engine) as connection:
-        raters = sorted(connection.execute(select(table.c.rater_id).where(*conditions).distinct()).scalars())
+    raters = sorted(workspace.store.values(select(table.c.rater_id).where(*conditions).distinct()))
     if rater_id not in raters:
         sentence = f"It has tasks for: {', '.join(raters[:20])}." if raters else "It has tasks for no named rater."
         hint = f"{sentence} 'imarena route assign --raters {rater_id}' makes some."
@@ -312,8 +289,7 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
         .where(campaigns_table.c.open == 1)
         .distinct()
     )
-    with reading(workspace.store.engine) as connection:
-        dealt = set(connection.execute(query).scalars())
+    dealt = set(workspace.store.values(query))
     running = workspace.store.records(Campaign, open=1, kind=list(routing.RATERS_PER_UNIT))
     return dealt.union(*({task.item_id for task in routing.plan_of(campaign).known()} for campaign in running))
 
@@ -328,5 +304,4 @@ def items_in_hand(workspace: Workspace) -> set[str]:
         .where(campaigns_table.c.open == 0, table.c.state.in_(leases.HOLDING), table.c.until >= moment_text(now()))
         .distinct()
     )
-    with reading(workspace.store.engine) as connection:
-        return set(connection.execute(query).scalars())
+    return set(workspace.store.values(query))

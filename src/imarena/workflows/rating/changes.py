@@ -5,14 +5,13 @@ votes before and after would answer different questions under one name. Create a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Connection, select, update
 
 from imarena.core import UserError, moment_text
-from imarena.core.records import Campaign, Exclusion, JsonDict, now
+from imarena.core.records import Campaign, Exclusion, FrozenModel, JsonDict, now
 from imarena.routing import ParticipationOutcome, plan_of
 from imarena.storage import Workspace, from_row, read_exclusions, reading, to_row, writing
 from imarena.storage.schema import campaigns as campaigns_table
@@ -58,8 +57,7 @@ class CampaignChanges(BaseModel):
     adjudication_answers: Literal["hidden", "shown"] | None = None
 
 
-@dataclass(frozen=True)
-class CampaignEdit:
+class CampaignEdit(FrozenModel):
     """One change of a campaign: when, by whom, and the old and the new value of each setting.
 
     Or the exclusion or inclusion of a rater's votes (`kind`), with the reason.
@@ -67,13 +65,13 @@ class CampaignEdit:
 
     at: str
     by: str
-    changes: dict[str, dict[str, Any]]
-    kind: Literal["settings", "excluded", "included"] = "settings"
-    rater_id: str | None = None
-    rater: str = ""
+    changes: dict[str, dict[str, object]]
+    kind: Literal["settings", "excluded", "included"]
+    rater_id: str | None
+    rater: str
     """The rater's name."""
-    reason: str = ""
-    since: str | None = None
+    reason: str
+    since: str | None
     """Start of an exclusion; None: it covers all votes."""
 
 
@@ -103,7 +101,8 @@ def history(campaign: Campaign) -> list[CampaignEdit]:
     """Changes to settings, newest first."""
     stored = campaign.settings.get("history")
     entries: list[Any] = [entry for entry in stored if isinstance(entry, dict)] if isinstance(stored, list) else []
-    return [CampaignEdit(entry["at"], entry["by"], entry["changes"]) for entry in reversed(entries)]
+    edits = ({name: entry[name] for name in ("at", "by", "changes")} for entry in reversed(entries))
+    return [CampaignEdit(**edit, kind="settings", rater_id=None, rater="", reason="", since=None) for edit in edits]
 
 
 def campaign_history(workspace: Workspace, campaign: Campaign) -> list[CampaignEdit]:
@@ -124,13 +123,13 @@ def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
     """Yield a history entry for an exclusion, and another for its end."""
     since = None if exclusion.since is None else moment_text(exclusion.since)
     edit = CampaignEdit(
-        moment_text(exclusion.created_at), exclusion.by, {}, "excluded", exclusion.rater_id, name, exclusion.reason,
-        since,
+        at=moment_text(exclusion.created_at), by=exclusion.by, changes={}, kind="excluded",
+        rater_id=exclusion.rater_id, rater=name, reason=exclusion.reason, since=since,
     )  # fmt: skip
     yield edit
     if exclusion.lifted_at is not None:
         at, by, reason = moment_text(exclusion.lifted_at), exclusion.lifted_by, exclusion.lifted_reason
-        yield replace(edit, at=at, by=by, kind="included", reason=reason)
+        yield edit.model_copy(update={"at": at, "by": by, "kind": "included", "reason": reason})
 
 
 def _lock(connection: Connection, campaign_id: str) -> Campaign:

@@ -110,7 +110,6 @@ def _counting(workspace: Workspace, rater_id: str) -> int:
 def _adjust_campaigns(workspace: Workspace, rater_id: str) -> None:
     """Adjust the number of tasks per unit in open campaigns in which the rater has tasks."""
     query = select(leases.c.campaign_id).where(leases.c.rater_id == rater_id).distinct()
-    with reading(workspace.store.engine) as connection:
-        joined = sorted(connection.execute(query).scalars())
+    joined = sorted(workspace.store.values(query))
     for campaign in workspace.store.records(Campaign, id=joined, open=1, kind=list(RATERS_PER_UNIT)) if joined else ():
         set_slots(workspace, campaign)

@@ -1,6 +1,6 @@
 """Invitation links: create, list, revoke and restore them, and check who may do so."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
 from sqlalchemy import select
@@ -165,22 +165,24 @@ def invite_raters(
 
 def end_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> None:
     """End a link and the sessions that came from it. Only an administrator may end a lead's."""
-    engine = workspace.store.engine
-    invitations = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
-    if invitations and invitations[0].role == "lead" and by_role != "admin":
-        raise Refusal("not_allowed", "Only the administrator may end a lead's invitation.")
-    if not access.revoke_invitation(engine, invitation_id):
-        raise Refusal("not_found", "There is no such invitation.")
+    _find_link(workspace, invitation_id, by_role, "end")
+    access.revoke_invitation(workspace.store.engine, invitation_id)
 
 
 def restore_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> StoredInvitation:
     """Undo the revocation of a link: it and the sessions that ended with it are valid again."""
+    invitation = _find_link(workspace, invitation_id, by_role, "restore")
+    if not access.restore_invitation(workspace.store.engine, invitation_id):
+        raise Refusal("not_revoked", "This invitation is not revoked.")
+    return invitation.model_copy(update={"revoked": False})
+
+
+def _find_link(workspace: Workspace, invitation_id: str, by_role: str | None, verb: str) -> StoredInvitation:
+    """Return an invitation that somebody with this role may end or restore."""
     engine = workspace.store.engine
     invitations = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
     if not invitations:
         raise Refusal("not_found", "There is no such invitation.")
     if invitations[0].role == "lead" and by_role != "admin":
-        raise Refusal("not_allowed", "Only the administrator may restore a lead's invitation.")
-    if not access.restore_invitation(engine, invitation_id):
-        raise Refusal("not_revoked", "This invitation is not revoked.")
-    return replace(invitations[0], revoked=False)
+        raise Refusal("not_allowed", f"Only the administrator may {verb} a lead's invitation.")
+    return invitations[0]

@@ -32,17 +32,9 @@ def standing(
 
 
 def _facts(state: leases.RaterState) -> routing.RaterFacts:
-    membership, counts = state.membership, state.tally
-    return routing.RaterFacts(
-        is_open=state.is_open,
-        invited=membership is not None,
-        active=membership is not None and membership.active,
-        consented_at=None if membership is None else membership.consented_at,
-        done=counts.done,
-        recent=counts.recent,
-        practice_done=counts.practice,
-        qualification_done=counts.qualification,
-    )
+    counts = {name: getattr(state, name) for name in ("done", "recent", "practice_done", "qualification_done")}
+    invited, active = state.active is not None, bool(state.active)
+    return routing.RaterFacts(state.is_open, invited, active, state.consented_at, **counts)
 
 
 def _count(

@@ -13,7 +13,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from imarena.core import moment_text
-from imarena.core.records import Assignment, Campaign, Event, EventKind, now
+from imarena.core.records import Assignment, Campaign, EventKind, now
 from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
@@ -55,7 +55,7 @@ def _take(
         assignment = _free(connection, voting, campaign, rater_id, until, address)
     if assignment is None:
         return None
-    leases.insert_new(connection, _event(address, assignment.assignment_id, EventKind.LEASED, rater_id))
+    voting.note(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
     return HeldTask(assignment, address, until, where)
 
 
@@ -66,13 +66,12 @@ def _free(
     if task is None:
         return None
     free, assignment = task
-    changes = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
-    changes["handed_at"] = None
-    if not leases.change_lease(connection, free, **changes):
+    changes = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING}
+    if not leases.change_lease(connection, free, **changes, vote_id=None, handed_at=None):
         return None
     if free.rater_id is not None:
         old_address = f"gone_{secrets.token_hex(12)}"
-        leases.insert_new(connection, _event(old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id))
+        voting.note(connection, old_address, free.assignment_id, EventKind.EXPIRED, free.rater_id)
     return voting.records.keep(assignment)
 
 
@@ -88,22 +87,12 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
     if lease.address != address or lease.state != leases.WAITING:
         return
     if not voting.for_anybody(connection, lease):
-        _readdress(connection, lease, rater_id)
+        # a new address, as any returned task gets: an unchanged one would reveal gold or a repeat
+        address = secrets.token_urlsafe(18)
+        if leases.change_lease(connection, lease, address=address):
+            voting.note(connection, address, lease.assignment_id, EventKind.LEASED, rater_id)
         return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}
     if leases.change_lease(connection, lease, **free):
         identity = f"back_{secrets.token_hex(12)}"
-        leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
-
-
-def _readdress(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
-    """Keep a personal task for its rater, but give it a new address, as any returned task gets: an unchanged address
-    would reveal gold or a repeat.
-    """
-    address = secrets.token_urlsafe(18)
-    if leases.change_lease(connection, lease, address=address):
-        leases.insert_new(connection, _event(address, lease.assignment_id, EventKind.LEASED, rater_id))
-
-
-def _event(identity: str, assignment_id: str, kind: EventKind, rater_id: str) -> Event:
-    return Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id)
+        voting.note(connection, identity, lease.assignment_id, EventKind.RETURNED, rater_id)

@@ -3,23 +3,24 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from pydantic import BaseModel
 from sqlalchemy import select
 
 from imarena.core import ROUNDS, SEED
 from imarena.core.notices import Medium, Notice, sentence
-from imarena.core.records import Campaign, Event, EventKind
+from imarena.core.records import Campaign, Event, EventKind, FrozenModel
 from imarena.routing import forms
 from imarena.stats import Scale
-from imarena.storage import StoredInvitation, Workspace, from_row, reading
+from imarena.storage import StoredInvitation, Workspace, from_row
 from imarena.storage.schema import assignments, events
 from imarena.workflows.rating.answers import answered_tasks, answers_by_criterion
 from imarena.workflows.rating.campaigns import CampaignProgress, campaign_progress
 from imarena.workflows.rating.invitations import unopened_links
 from imarena.workflows.rating.rater_work import RaterWork, rater_work
 
+_LISTED = 20
 
-class CriterionAgreement(BaseModel, frozen=True, extra="forbid"):
+
+class CriterionAgreement(FrozenModel):
     """Agreement among the raters of a campaign on one criterion. Undefined figures are None, with the reason."""
 
     criterion: str
@@ -35,14 +36,15 @@ class CriterionAgreement(BaseModel, frozen=True, extra="forbid"):
     reason: str
 
 
-@dataclass(frozen=True)
-class SkippedTasks:
+class SkippedTasks(FrozenModel):
     """One reason for skipping tasks: how often, on which items, and the raters' notes, newest first."""
 
     reason: str
     count: int
+    n_items: int
     items: tuple[str, ...]
     words: tuple[str, ...]
+    """At most 20 of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +114,8 @@ def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]
     )
     items: dict[str, list[str]] = defaultdict(list)
     written: dict[str, list[str]] = defaultdict(list)
-    with reading(workspace.store.engine) as connection:
-        rows = connection.execute(query).mappings().all()
     taken_back: Counter[tuple[str, str]] = Counter()
-    for row in rows:
+    for row in workspace.store.fetch(query):
         key = (row["assignment_id"], row["rater_id"])
         if row["kind"] == EventKind.UNSKIPPED.value:
             taken_back[key] += 1  # the skip before it does not count
@@ -128,7 +128,10 @@ def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]
         items[reason].append(row["item_id"])
         if note:
             written[reason].append(note)
-    skipped = [
-        SkippedTasks(reason, len(on), tuple(dict.fromkeys(on)), tuple(written[reason])) for reason, on in items.items()
-    ]
+    skipped = []
+    for reason, on in items.items():
+        first, words = tuple(dict.fromkeys(on)), tuple(written[reason])
+        skipped.append(
+            SkippedTasks(reason=reason, count=len(on), n_items=len(first), items=first[:_LISTED], words=words[:_LISTED])
+        )
     return sorted(skipped, key=lambda tasks: -tasks.count)

@@ -2,16 +2,15 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from sqlalchemy import func, select
 
 from imarena.core import moment_text
 from imarena.core.notices import Notice
-from imarena.core.records import Campaign, Exclusion, Outcome, Rater, Vote
+from imarena.core.records import Campaign, Exclusion, FrozenModel, Outcome, Rater, Vote
 from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, plan_of, preference_label
 from imarena.stats import Scale
 from imarena.storage import Workspace, reading
@@ -47,47 +46,64 @@ AFTER_ALL = 10**12
 """Added to the sequence numbers of raters who never joined, to list them after those who did."""
 
 
-@dataclass(frozen=True, slots=True)
-class RaterWork:
+class RaterWork(FrozenModel):
     """One rater's work in a campaign, and why the rater stands out (`flags`)."""
 
+    seq: int = Field(exclude=True)
+    """The rater's place among all of the campaign."""
     rater_id: str
-    seq: int
     name: str
-    active: bool
-    sheet: bool = False
-    """The rater answered on a sheet and never joined here: times may be missing, and there is nothing to pause."""
-    params: Mapping[str, str] = field(default_factory=dict)
+    params: dict[str, str]
     """Parameters that a crowd platform added to the link; the lead needs them for payment."""
-    votes: int = 0
-    skipped: int = 0
-    median_time_s: float | None = None
+    active: bool
+    sheet: bool
+    """The rater answered on a sheet and never joined here: times may be missing, and there is nothing to pause."""
+    votes: int
+    skipped: int
+    median_time_s: float | None
     """Median time per answer as reported by the rater's page; None if no answer has a time."""
-    median_measured_s: float | None = None
+    median_measured_s: float | None
     """Median time per answer by the server's clock."""
-    overclaimed: int = 0
+    overclaimed: int
     """Answers whose claimed time is much longer than the measured one."""
-    unseen: int = 0
+    unseen: int
     """Answers given without loading all pictures from this server: on a sheet, or by a program."""
-    last_active: str | None = None
-    hasty: int = 0
+    last_active: str | None
+    hasty: int
     """Answers given faster than anybody can look (`pace` in ``forms.yaml``). They count like any other."""
-    test_right: int = 0
-    test_asked: int = 0
-    gold_right: int = 0
-    gold_asked: int = 0
-    repeats_same: int = 0
-    repeats_asked: int = 0
-    agreement: float | None = None
-    left_share: float | None = None
+    test_right: int
+    test_asked: int
+    gold_right: int
+    gold_asked: int
+    repeats_same: int
+    repeats_asked: int
+    agreement: float | None
+    """Share of this rater's votes that agree with others' votes on the same unit."""
+    left_share: float | None
     """Share of left among the votes for a side; None if there are none."""
-    flags: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    flags: tuple[str, ...]
+    notices: tuple[Notice, ...]
     """The flags as notices, with their figures."""
-    excluded: bool = False
+    excluded: bool
     """Whether the rater's votes are excluded: all, or those from `excluded_since` on."""
-    excluded_since: str | None = None
-    excluded_reason: str = ""
+    excluded_since: str | None
+    excluded_reason: str
+
+
+@dataclass(frozen=True)
+class _Person:
+    """A rater of a campaign: the fields of `RaterWork` that do not depend on answers."""
+
+    seq: int
+    rater_id: str
+    name: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+    active: bool = True
+    sheet: bool = False
+    votes: int = 0
+    """Checks, which are not stored as votes."""
+    skipped: int = 0
+    last_active: str | None = None
 
 
 @dataclass
@@ -124,32 +140,23 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
             before = first.get((cast.vote.rater_id, cast.assignment.unit))
             _add(answers[cast.vote.rater_id], cast, before, known_tasks)
     reports = _beside_others(list(answered_tasks(workspace, campaign)))
-    work = [
-        _with_answers(people[rater], answers[rater], reports.get(rater), plan, _usual_pace(answers, rater))
-        for rater in people
-    ]
     live = live_exclusions(workspace)
-    return sorted((_with_exclusion(own, live.get(own.rater_id)) for own in work), key=lambda own: own.seq)
+    work = (
+        _work(person, answers[rater], reports.get(rater), plan, _usual_pace(answers, rater), live.get(rater))
+        for rater, person in people.items()
+    )
+    return sorted(work, key=lambda own: own.seq)
 
 
 def rater_names(workspace: Workspace, campaign: Campaign) -> dict[str, str]:
     """Names by id of the raters who joined a campaign or answered on a sheet."""
     query = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
-    with reading(workspace.store.engine) as connection:
-        joined = set(connection.execute(query).scalars())
-    identities = sorted(joined.union(sheet_raters(workspace, campaign)))
+    identities = sorted({*workspace.store.values(query), *sheet_raters(workspace, campaign)})
     raters = workspace.store.records(Rater, id=identities) if identities else ()
     return {rater.rater_id: rater.name for rater in raters}
 
 
-def _with_exclusion(work: RaterWork, exclusion: Exclusion | None) -> RaterWork:
-    if exclusion is None:
-        return work
-    since = None if exclusion.since is None else moment_text(exclusion.since)
-    return replace(work, excluded=True, excluded_since=since, excluded_reason=exclusion.reason)
-
-
-def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
+def _people(workspace: Workspace, campaign: Campaign) -> dict[str, _Person]:
     skips = (
         select(events.c.rater_id, count_of_skips())
         .join(leases, leases.c.assignment_id == events.c.assignment_id)
@@ -183,18 +190,18 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
     for row in rows:
         rater = workspace.store.get(Rater, row["rater_id"])
         identity = row["rater_id"]
-        people[identity] = RaterWork(
-            identity,
+        people[identity] = _Person(
             row["seq"],
+            identity,
             rater.name if rater is not None else "",
+            {key: str(value) for key, value in rater.params.items()} if rater is not None else {},
             bool(row["active"]),
-            params={key: str(value) for key, value in rater.params.items()} if rater is not None else {},
             votes=checked.get(identity, 0),
             skipped=skipped.get(identity, 0),
             last_active=last.get(identity),
         )
     for identity, first in sheet_raters(workspace, campaign).items():
-        people[identity] = RaterWork(identity, AFTER_ALL + first, "", active=True, sheet=True)
+        people[identity] = _Person(AFTER_ALL + first, identity, sheet=True)
     return people
 
 
@@ -248,18 +255,23 @@ def _beside_others(answered: list[AnsweredTask]) -> "dict[str, RaterReport]":
     return {names[report.rater]: report for report in rater_reports(ratings)}
 
 
-def _with_answers(
-    work: RaterWork, counts: _Answers, report: "RaterReport | None", plan: CampaignPlan, usual: float | None
+def _work(
+    person: _Person,
+    counts: _Answers,
+    report: "RaterReport | None",
+    plan: CampaignPlan,
+    usual: float | None,
+    exclusion: Exclusion | None,
 ) -> RaterWork:
-    """Add the figures of a rater's answers to their work. `usual`: the pace of the others."""
+    """Return a rater's work with the figures of the answers. `usual`: the pace of the others."""
     least = forms().pace.least_s.get(plan.kind, 0.0)
-    reasons = _reasons(work.rater_id, counts, plan, usual)
+    reasons = _reasons(person.rater_id, counts, plan, usual)
     beside = [flag for flag in report.flags if flag != "too_few"] if report is not None else []
-    rater: dict[str, JsonValue] = {"rater": work.rater_id}
+    rater: dict[str, JsonValue] = {"rater": person.rater_id}
     notices = [Notice(code=f"rater_{flag}", values=rater) for flag in beside]
-    return replace(
-        work,
-        votes=work.votes + counts.votes,
+    since = None if exclusion is None or exclusion.since is None else moment_text(exclusion.since)
+    return RaterWork(
+        **{**vars(person), "votes": person.votes + counts.votes},
         median_time_s=_median(counts.times),
         median_measured_s=_median(counts.measured),
         overclaimed=len(counts.overclaimed),
@@ -275,6 +287,9 @@ def _with_answers(
         left_share=sum(counts.sides) / len(counts.sides) if counts.sides else None,
         flags=(*beside, *reasons),
         notices=(*notices, *(Notice(code=f"rater_{flag}", values=values) for flag, values in reasons.items())),
+        excluded=exclusion is not None,
+        excluded_since=since,
+        excluded_reason="" if exclusion is None else exclusion.reason,
     )
 
 

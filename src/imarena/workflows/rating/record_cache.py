@@ -53,11 +53,8 @@ class RecordCache:
         for assignment in self._store.records(Assignment, id=list(identities)):
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
-        for item in self._store.records(Item, id=sorted({task.item_id for task in fetched})):
-            _add(self._items, item.item_id, item)
         sides = {side for task in fetched for side in (task.left_id, task.right_id) if side is not None}
-        for output in self._store.records(Output, id=sorted(sides)):
-            _add(self._outputs, output.output_id, output)
+        self.read({task.item_id for task in fetched}, sides)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Cache items and outputs, in two queries for any number of records."""

@@ -16,7 +16,7 @@ import numpy as np
 from imarena.core import UserError, counted
 from imarena.reports import Section, columns
 from imarena.reports.tables import CellValue, Column, Number, Table
-from imarena.storage import is_workspace, open_workspace
+from imarena.storage import JudgeVariant, is_workspace, open_workspace
 from imarena.workflows.boards import Board, BoardQuery, Boards
 from imarena.workflows.views import LEFT, RIGHT, View, Window
 
@@ -138,11 +138,10 @@ def board_changes(
 
 
 def _source(old: Board, new: Board) -> str:
-    people = [board.chosen.source in ("human", "all") for board in (old, new)]
-    judges = [bool(board.chosen.judges) for board in (old, new)]
-    if any(people) and any(judges):
-        return "the judge and the raters"
-    return "the judge" if any(judges) else "the raters"
+    (old_people, old_judges), (people, judges) = _sources(old), _sources(new)
+    if old_judges or judges:
+        return "the judge and the raters" if old_people or people else "the judge"
+    return "the raters"
 
 
 def _outputs(view: View, board: Board) -> frozenset[str]:
@@ -207,18 +206,12 @@ def _judge_changes(old_view: View, old: Board, new_view: View, new: Board) -> li
 
 
 def _form_text(view: View, judge: str) -> str:
-    parts = [
-        (
-            variant.judge,
-            variant.judge_version,
-            " ".join(part for part in (variant.prompt_id, variant.prompt_version) if part),
-        )
-        for variant in view.variants.counting((judge,))
-    ]
-    versions = sorted({
-        name + (f" version {version}" if version else "") + (f", prompt {prompt}" if prompt else "")
-        for name, version, prompt in parts
-    })  # fmt: skip
+    def text(variant: JudgeVariant) -> str:
+        prompt = " ".join(part for part in (variant.prompt_id, variant.prompt_version) if part)
+        version = f" version {variant.judge_version}" if variant.judge_version else ""
+        return f"{variant.judge}{version}" + (f", prompt {prompt}" if prompt else "")
+
+    versions = sorted({text(variant) for variant in view.variants.counting((judge,))})
     return ", ".join(versions) or judge
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from imarena.core.records import Status
 from imarena.storage import JudgeVariant
-from imarena.workflows.upkeep import WorkspaceStatus
+from imarena.workflows.upkeep import WorkspaceStatus, nested_counts
 from imarena.workflows.views import NO_VERDICT, View, VoteColumns, unanswered_questions
 
 
@@ -61,9 +61,12 @@ def _among(outputs: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.
     return (places < 0) | outputs[np.maximum(places, 0)] if outputs.size else places < 0
 
 
-def _n_judgments(view: View, variant: JudgeVariant, outputs: NDArray[np.bool_]) -> int:
+def _n_judgments(
+    view: View, variant: JudgeVariant, outputs: NDArray[np.bool_], *, without_verdict: bool = False
+) -> int:
     columns = view.judgments([variant])
-    return int((columns.ok & _among(outputs, columns.left) & _among(outputs, columns.right)).sum())
+    counted = columns.without_verdict if without_verdict else columns.ok
+    return int((counted & _among(outputs, columns.left) & _among(outputs, columns.right)).sum())
 
 
 def _verdicts_apart(
@@ -73,10 +76,7 @@ def _verdicts_apart(
     apart: Counter[str] = Counter()
     for variant in view.variants.every:
         if variant.judge in judgments:
-            columns = view.judgments([variant])
-            apart[variant.judge] += int(
-                (columns.without_verdict & _among(outputs, columns.left) & _among(outputs, columns.right)).sum()
-            )
+            apart[variant.judge] += _n_judgments(view, variant, outputs, without_verdict=True)
     return {
         judge: row | {Status.OK.value: row[Status.OK.value] - apart[judge], NO_VERDICT: apart[judge]}
         if apart[judge]
@@ -95,8 +95,4 @@ def _judgments(view: View, outputs: NDArray[np.bool_]) -> dict[str, dict[str, in
         sides = [places.get(side, -1) for side in (left, right) if side is not None]
         if all(index >= 0 and outputs[index] for index in sides):
             counts[question.judge, question.status] += 1
-    nested: dict[str, dict[str, int]] = {}
-    for (name, state), number in sorted(counts.items()):
-        if number:
-            nested.setdefault(name, {})[state] = number
-    return nested
+    return nested_counts(+counts)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imarena.core import grouped
 from imarena.core.records import ImageRef, Item, Output
 from imarena.reports import ScoringJudge, Section, gallery_section, last_outputs, spread_items
 from imarena.storage import Workspace
@@ -41,10 +42,8 @@ def read_gallery(
     sample = spread_items(items, count)
     if not sample:
         return None
-    outputs: dict[str, list[Output]] = defaultdict(list)
     where = {"item_id": [item.item_id for item in sample], **({"editor": list(editors)} if editors else {})}
-    for output in workspace.store.records(Output, **where):
-        outputs[output.item_id].append(output)
+    outputs = grouped((output.item_id, output) for output in workspace.store.records(Output, **where))
     shown_outputs = (output for item in sample for output in last_outputs(item, outputs[item.item_id]))
     qualities = truth if truth is not None else true_qualities(workspace, sample, shown_outputs)
     output_ids = [output.output_id for of_item in outputs.values() for output in of_item]

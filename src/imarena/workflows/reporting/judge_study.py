@@ -1,14 +1,14 @@
 """`judge-study`: GenArena's tables about judges (001) for the votes, scores and battles of a workspace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.tables import CellValue, Number, Range, Table
+from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
-from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
+from imarena.workflows.reporting.papers.catalogue import made_block, paper_entries
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
 from imarena.workflows.views import View
 
@@ -28,25 +28,13 @@ class JudgeStudy:
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "tables": [
-                {
-                    "title": table.title, "columns": [column.title for column in table.columns],
-                    "rows": [[_plain(cell) for cell in row] for row in table.rows],
-                }
-                for table in self.tables
-            ],
+            "tables": [table.to_json() for table in self.tables],
             "texts": list(self.texts),
             "missing": [
                 {"place": paper_place, "needs": needs, "command": command}
                 for paper_place, needs, command in self.missing
             ],
         }  # fmt: skip
-
-
-def _plain(cell: CellValue) -> Any:
-    if isinstance(cell, Range):
-        return [cell.low, cell.high]
-    return cell.value if isinstance(cell, Number) else cell
 
 
 def judge_study(
@@ -67,13 +55,9 @@ def judge_study(
     for entry in paper_entries():
         if entry.paper != PAPER or not entry.place.startswith(_SHOWN):
             continue
-        block = makers()[entry.make](data)
-        paper_place = f"{entry.place[0].upper()}{entry.place[1:]}"
+        block = made_block(entry, data)
         if block.empty:
-            missing.append((paper_place, entry.needs, entry.command))
-        for table in block.tables:
-            if table.rows:
-                title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")
-                tables.append(replace(table, title=title))
-        texts += [f"{paper_place}: {text}" for text in block.text]
+            missing.append((entry.label, entry.needs, entry.command))
+        tables += [entry.titled(table) for table in block.tables if table.rows]
+        texts += [f"{entry.label}: {text}" for text in block.text]
     return JudgeStudy(tuple(tables), tuple(texts), tuple(missing))

@@ -1,9 +1,9 @@
 """Known truth about outputs for the bundled benchmark, compared with the boards. Judges never see it."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from imarena.core import grouped
 from imarena.core.records import Item, Mode, Output, Status
 from imarena.datasets import DATASET
 from imarena.editors import QUALITY_ORDER, describe_habit, studio_editors
@@ -36,10 +36,11 @@ def known_truth(workspace: Workspace, boards: Sequence[Board], editors: Collecti
         return None
     outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
     truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
-    quality: dict[str, list[float]] = defaultdict(list)
-    for output in outputs:
-        if output.editor is not None and output.output_id in truth:
-            quality[output.editor].append(truth[output.output_id])
+    quality = grouped(
+        (output.editor, truth[output.output_id])
+        for output in outputs
+        if output.editor is not None and output.output_id in truth
+    )
     if len(quality) < 2:
         return None
     means = {editor: sum(values) / len(values) for editor, values in quality.items()}

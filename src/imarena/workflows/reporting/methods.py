@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import VERSION, canonical_json, counted
+from imarena.core import VERSION, canonical_json, counted, plural
 from imarena.core.records import Item, Output, Ranking, Run
 from imarena.reports import METHOD_TITLES, Section, columns
 from imarena.reports.tables import CellValue, Column, Table
@@ -41,24 +41,33 @@ def methods_section(
         _software(),
     ]  # fmt: skip
     return Section(
-        "Methods", (_paragraph(view, status, votes, boards),), tables=tuple(table for table in tables if table.rows)
+        "Methods",
+        (_paragraph(view, status, votes, boards, editors),),
+        tables=tuple(table for table in tables if table.rows),
     )
 
 
-def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
+def _paragraph(
+    view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board], editors: tuple[str, ...]
+) -> str:
     """A paragraph that can be used in a paper."""
-    editors = [name for name in status.outputs if name != UNNAMED_EDITOR]
-    evaluated = counted(len(editors), "editor") if editors or not status.outputs else "outputs of unnamed editors"
+    names = [name for name in status.outputs if name != UNNAMED_EDITOR]
+    evaluated = counted(len(names), "editor") if names or not status.outputs else "outputs of unnamed editors"
+    items, outputs = len(view.entries.item_id), status.totals["output"]
+    used = len(np.unique(view.entries.item[chosen_outputs(view, editors)]))
+    of_items = counted(items, "item") if used in (0, items) else f"{used:,} of {counted(items, 'item')}"
     texts = [
-        f"We evaluated {evaluated} on {counted(len(view.entries.item_id), 'item')} with "
-        f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
+        f"We evaluated {evaluated} on {of_items} with imarena {VERSION}; {counted(outputs, 'output')} "
+        f"{plural('was', outputs)} available."
     ]
     judged = sum(row.get("ok", 0) for row in status.judgments.values())
     failed = sum(sum(row.values()) for row in status.judgments.values()) - judged
+    judges = counted(len(status.judgments), "judge")
     if judged or failed:
+        answered = f"{judges} answered {counted(judged, 'question')}" if judged else f"{judges} gave no usable answer"
         texts.append(
-            f"{counted(len(status.judgments), 'judge')} answered {counted(judged, 'question')}; {failed:,} questions "
-            f"have no verdict ({_WHY_NONE}) and count neither as ties nor as zeros."
+            f"{answered}; {counted(failed, 'question')} {plural('has', failed)} no verdict ({_WHY_NONE}) and "
+            f"{plural('does', failed)} not count as a tie or a zero."
         )
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
@@ -75,7 +84,7 @@ def _rating_texts(ranking: Ranking) -> list[str]:
     ties = str(settings.get("ties", "half a win each"))
     texts = [
         f"Ratings are {METHOD_TITLES.get(ranking.method, ranking.method)} ratings on a scale where "
-        f"{settings.get('scale', 400):g} points mean odds of {settings.get('base', 10):g} to 1; "
+        f"{settings.get('scale', 400):g} rating points mean odds of {settings.get('base', 10):g} to 1; "
         f"{_TIES.get(ties, f'ties count as {ties}')}.",
         _MISSING[str(settings.get("missing", "exclude"))],
     ]

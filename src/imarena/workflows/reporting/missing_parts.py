@@ -21,9 +21,13 @@ class ReportPart:
     """Whether the part appears only in a report on all editors."""
     starts: str = ""
     """Beginning of the titles of its sections; empty: `title`."""
+    ends: str = ""
+    """End of the titles of its sections; empty: they have a known beginning."""
 
     def is_among(self, titles: Iterable[str]) -> bool:
         """Whether a section with one of these titles shows this part."""
+        if self.ends:
+            return any(title.endswith(self.ends) for title in titles)
         return any(title.startswith(self.starts or self.title) for title in titles)
 
 
@@ -67,4 +71,4 @@ def absent_section(
             "Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: "
             f"{_RATING}, or imarena battle --judge geditbench-visual-quality."
         )
-    return Section(TITLE, points=tuple(points)) if points else None
+    return Section(TITLE, points=tuple(points), folded=True) if points else None

@@ -117,7 +117,11 @@ def write_report(
         None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
         reports.overview_section(
-            status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
+            status.outputs,
+            status.judgments,
+            {name: reports.rank_tables.coverage_cell(status.coverage[name], n) for name, n in status.needed.items()},
+            status.attempts,
+            count_unusual_images(workspace),
         ),
     ]
     sections += _board_sections(shown_boards, groups, main, query)
@@ -195,12 +199,15 @@ def _board_sections(
 ) -> Iterator[reports.Section]:
     """Each board, followed by its boards per group, with the commands that print them."""
     for number, board in enumerate(shown_boards):
-        yield reports.board_section(board.title, with_samples(board), number, board.command)
+        sections = []
         for by, some in groups[board.title]:
             command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
             if board is not main:
                 command = board.command and f"{board.command} {shlex.join(['--by', by])}"
-            yield reports.groups_section(board.title, by, [group.ranking for group in some], command)
+            sections.append((by, reports.groups_section(board.title, by, [group.ranking for group in some], command)))
+        without = [by for by, section in sections if not section.tables]
+        yield reports.board_section(board.title, with_samples(board), number, board.command, without)
+        yield from (section for _, section in sections if section.tables)
 
 
 def _columns_not_used(shown_boards: Sequence[Board], groups: BoardGroups) -> list[str]:
@@ -249,7 +256,8 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
     if board is main and query.by is not None:
         yield query.by, boards.boards(replace(board_query, by=query.by))
     elif board is main:
-        for by in _columns(boards.view):
+        labels = boards.view.entries.labels
+        for by in (name for name in GROUPED_BY if 1 < len(labels[name].used()) <= MOST_GROUPS):
             try:
                 of_groups = boards.boards(replace(board_query, by=by))
             except UserError:  # some items have this column, but none of those with verdicts
@@ -261,18 +269,12 @@ def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery
                 yield query.by, boards.boards(replace(group_query, by=query.by))
 
 
-def _columns(view: View) -> Iterator[str]:
-    for name in GROUPED_BY:
-        if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
-            yield name
-
-
 def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     """The result of the board that `imarena rank` shows, in one sentence."""
     if first is None:
         return f"There is no leaderboard yet. {reason}"
-    text = reports.board_conclusion(first.ranking, "editor", describe_source(first.chosen))
-    return f"{text} Only the editors chosen for this report are compared." if query.editors and text else text
+    text = reports.board_conclusion(first.ranking, describe_source(first.chosen))
+    return f"{text} Only the models chosen for this report are compared." if query.editors and text else text
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:

@@ -17,7 +17,6 @@ from .judge_behaviour import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
 from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import BoardOrReason as BoardOrReason
-from .leaderboards import BoardSnapshot as BoardSnapshot
 from .leaderboards import Leaderboards as Leaderboards
 from .model_results import ModelResults as ModelResults
 from .model_results import ResultExample as ResultExample
@@ -28,7 +27,6 @@ from .preview_prefetch import Traffic as Traffic
 from .previews import TILE as TILE
 from .previews import Previews as Previews
 from .redaction import without_keys as without_keys
-from .run_monitor import MonitoredRun as MonitoredRun
 from .server import ServeSettings as ServeSettings
 from .server import first_campaign as first_campaign
 from .server import need_port as need_port

@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from imarena.core import IntArray, UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
-from imarena.storage import from_row, reading
-from imarena.storage.schema import blobs, judgments, votes
+from imarena.storage import from_row
+from imarena.storage.schema import blobs
 from imarena.tables import KeptRows, release_pages
 from imarena.workflows import views
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
@@ -255,25 +255,21 @@ def load_battle(
 
 
 def _votes(view: views.View, seqs: list[int]) -> list[ShownVote]:
-    query = select(votes).where(
-        votes.c.left_seq.in_(seqs), votes.c.right_seq.in_(seqs), votes.c.seq <= view.marks.votes
-    )
-    with reading(view.workspace.store.engine) as connection:
-        rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
-    cast = zip(
-        (from_row(Vote, row) for row in rows), views.vote_reasons(view, [row["seq"] for row in rows]), strict=True
-    )
-    return [ShownVote(vote, reason) for vote, reason in cast]
+    return [ShownVote(vote, reason) for vote, reason, _ in _votes_where(view, left_seq=seqs, right_seq=seqs)]
+
+
+def _votes_where(view: views.View, **where: Any) -> Iterator[tuple[Vote, views.Reason, int]]:
+    """The votes of a view with these column values, each with its reason and the number of its left output."""
+    rows = [row for row in view.workspace.store.rows(Vote, **where) if row["seq"] <= view.marks.votes]
+    for row, reason in zip(rows, views.vote_reasons(view, [row["seq"] for row in rows]), strict=True):
+        yield from_row(Vote, row), reason, row["left_seq"]
 
 
 def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -> list[ShownJudgment]:
     sides = [pair.left_id, pair.right_id]
-    query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
-    with reading(view.workspace.store.engine) as connection:
-        rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
     result = []
     store = leaderboards.workspace.store
-    for row in rows:
+    for row in store.rows(Judgment, left_id=sides, right_id=sides):
         judgment = from_row(Judgment, row)
         reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
         result.append(
@@ -316,15 +312,9 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
 
 def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
     """Mean score of each output by judge (and dimension, unless overall), over the first score of each repeat."""
-    names = ("seq", "left_id", "right_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
-    query = select(*(judgments.c[name] for name in names)).where(
-        judgments.c.item_id == item_id, judgments.c.right_id.is_(None), judgments.c.score.is_not(None)
-    )
     scores: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    with reading(view.workspace.store.engine) as connection:
-        rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-    for row in rows:
-        if not views.judgment_reason(view, row):
+    for row in view.workspace.store.rows(Judgment, item_id=item_id, right_id=None):
+        if row["score"] is not None and not views.judgment_reason(view, row):
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
             scores[row["left_id"]][name].setdefault(row["repeat"], row["score"])
     return {
@@ -354,16 +344,12 @@ def _mean_marks(
 
 def _ratings_of(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
     """The ratings of each output of an item that count, and the output's position in the view."""
-    query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
-    with reading(view.workspace.store.engine) as connection:
-        rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     rated: dict[str, list[Vote]] = defaultdict(list)
     places: dict[str, int] = {}
-    for row, reason in zip(rows, views.vote_reasons(view, [row["seq"] for row in rows]), strict=True):
+    for vote, reason, left_seq in _votes_where(view, item_id=item_id, right_id=None):
         if not reason:
-            vote = from_row(Vote, row)
             rated[vote.left_id].append(vote)
-            places[vote.left_id] = int(view.entries.at(np.array(row["left_seq"])))
+            places[vote.left_id] = int(view.entries.at(np.array(left_seq)))
     return dict(rated), places
 
 
@@ -374,8 +360,7 @@ def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> Image
     sha256 = steps[number].get("image_sha256") if number < len(steps) else None
     if not isinstance(sha256, str):
         return None
-    with reading(leaderboards.workspace.store.engine) as connection:
-        row = connection.execute(select(blobs).where(blobs.c.sha256 == sha256)).mappings().first()
-    if row is None or row["withdrawn_at"]:
-        return None
-    return ImageRef(**{name: row[name] for name in ("sha256", "size_bytes", "media_type", "width", "height")})
+    for row in leaderboards.workspace.store.fetch(select(blobs).where(blobs.c.sha256 == sha256)):
+        if not row["withdrawn_at"]:
+            return ImageRef(**{name: row[name] for name in ImageRef.model_fields})
+    return None

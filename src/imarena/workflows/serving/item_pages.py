@@ -1,12 +1,10 @@
 """The items that a page lists, in order of arrival, and where the next page begins."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from sqlalchemy import select
 
-from imarena.storage import reading
 from imarena.storage.schema import items
 from imarena.workflows.serving.leaderboards import Leaderboards
 
@@ -20,26 +18,17 @@ def item_rows(
     base = select(items.c.seq, items.c.id).where(*(items.c[name] == value for name, value in where.items()))
     while True:
         query = base.where(items.c.seq > after).order_by(items.c.seq).limit(_AT_ONCE)
-        with reading(leaderboards.workspace.store.engine) as connection:
-            rows = connection.execute(query).tuples().all()
-        yield from ((seq, identity) for seq, identity in rows if identity not in hidden)
+        rows = leaderboards.workspace.store.fetch(query)
+        yield from ((row["seq"], row["id"]) for row in rows if row["id"] not in hidden)
         if len(rows) < _AT_ONCE:
             return
-        after = rows[-1][0]
-
-
-@dataclass(frozen=True)
-class ItemIds:
-    """One page of items: their ids, and the `seq` after which the next page begins (None: this is the last)."""
-
-    ids: tuple[str, ...]
-    after: int | None
+        after = rows[-1]["seq"]
 
 
 def item_page(
     leaderboards: Leaderboards, where: Mapping[str, str], hidden: Collection[str], limit: int, *, after: int = 0
-) -> ItemIds:
-    """The first `limit` items after `seq` that `item_rows` yields."""
+) -> tuple[list[str], int | None]:
+    """The ids of the first `limit` items that `item_rows` yields, and the `seq` after which the next page begins."""
     rows = list(islice(item_rows(leaderboards, where, hidden, after=after), limit + 1))
     page = rows[:limit]
-    return ItemIds(tuple(identity for _, identity in page), page[-1][0] if len(rows) > limit else None)
+    return [identity for _, identity in page], page[-1][0] if len(rows) > limit else None

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from sqlalchemy import select
 
 from imarena.core import UserError, moment_text
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import SIGNATURE, Options, rank_table
-from imarena.storage import Workspace, from_row, reading
-from imarena.storage.schema import rankings
+from imarena.storage import Workspace
 from imarena.tables import build_column, row_slices, sorted_parts
 from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
@@ -144,19 +142,20 @@ class Leaderboards:
 
     # ------------------------------------------------------------------ boards
 
-    def settled(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleFilters:
+    def settled(self, filters: BattleFilters, snapshot: ViewSnapshot) -> BattleFilters:
         """The filters with a source instead of `auto`: the one that `imarena rank` chooses without options.
 
         It depends on the whole workspace, so that filters by task or topic show a part of the same board.
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
-        choice = _source(snapshot or self.snapshot(), filters.query())
+        query = filters.query()
+        choice = boards.choose(snapshot.view, query, boards.AvailableSources(snapshot.view, query.window))
         return replace(filters, source=choice.source, judge=choice.judge)
 
-    def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
+    def battles(self, filters: BattleFilters, snapshot: ViewSnapshot) -> BattleColumns:
         """The battles that match the filters."""
-        return (snapshot or self.snapshot()).boards.gather(filters.query()).battles
+        return snapshot.boards.gather(filters.query()).battles
 
     def verdicts(self, filters: BattleFilters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
         """Yield the battles that match the filters as table rows with these columns, without those on hidden items."""
@@ -207,19 +206,6 @@ class Leaderboards:
         snapshot = self.snapshot()
         return snapshot.get_or_compute("facets", lambda: _facets(snapshot.view), "glances")
 
-    def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
-        """Stored boards, newest first."""
-        query = select(rankings).order_by(rankings.c.seq.desc()).limit(limit)
-        if before is not None:
-            query = query.where(rankings.c.seq < before)
-        with reading(self.workspace.store.engine) as connection:
-            rows = connection.execute(query).mappings().all()
-        return [(row["seq"], from_row(Ranking, row)) for row in rows]
-
-
-def _source(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
-    return boards.choose(snapshot.view, query, boards.AvailableSources(snapshot.view, query.window))
-
 
 def _make(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
     try:
@@ -229,18 +215,35 @@ def _make(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
 
 
 def _printed_board(snapshot: ViewSnapshot, board: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
-    choice, ranking = board.chosen, board.ranking
-    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), choice)
-    return BoardOrReason(
+    without = _without_ranking(snapshot, query, board.battles, board.chosen)
+    ranking = board.ranking
+    return replace(
+        without,
         ranking=ranking,
-        matrix=boards.matrix_of(snapshot.view.entries, board.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
+        by_scores=board.by_scores,
+    )
+
+
+def _without_ranking(
+    snapshot: ViewSnapshot,
+    query: boards.BoardQuery,
+    battles: BattleColumns,
+    choice: boards.ChosenSource,
+    reason: str = "",
+) -> BoardOrReason:
+    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), choice)
+    return BoardOrReason(
+        ranking=None,
+        matrix=boards.matrix_of(snapshot.view.entries, battles),
+        n_battles=len(battles),
+        excluded=dict(battles.excluded),
+        reason=reason,
         source=choice.source,
         judge=choice.judge,
         verdicts=boards.describe_source(choice),
         beside=sentence(beside, "page") if beside is not None else "",
-        by_scores=board.by_scores,
     )
 
 
@@ -266,18 +269,7 @@ def _simpler_board(snapshot: ViewSnapshot, query: boards.BoardQuery, error: User
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
-    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), choice)
-    return BoardOrReason(
-        None,
-        boards.matrix_of(snapshot.view.entries, battles),
-        len(battles),
-        dict(battles.excluded),
-        reason,
-        choice.source,
-        choice.judge,
-        boards.describe_source(choice),
-        sentence(beside, "page") if beside is not None else "",
-    )
+    return _without_ranking(snapshot, query, battles, choice, reason)
 
 
 def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> list[BoardSnapshot]:

@@ -18,7 +18,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from imarena.core import ImarenaError
 from imarena.core.records import Assignment, Campaign, ImageRef
-from imarena.storage import reading
 from imarena.storage.schema import leases
 from imarena.workflows.rating import RecordCache
 from imarena.workflows.serving.preview_process import PreviewProcess
@@ -152,9 +151,7 @@ class PreviewWarmer:
     def _next(self, campaign_id: str) -> Iterator[Assignment]:
         free = (leases.c.campaign_id == campaign_id, leases.c.state == "free")
         query = select(leases.c.assignment_id).where(*free).order_by(leases.c.position).limit(AHEAD)
-        with reading(self._pictures.workspace.store.engine) as connection:
-            assignment_ids = list(connection.execute(query).scalars())
-        yield from map(self._records.assignment, assignment_ids)
+        yield from map(self._records.assignment, self._pictures.workspace.store.values(query))
 
     def _pictures_of(self, assignment: Assignment) -> Iterator[ImageRef]:
         sides = (self._records.picture(assignment, slot) for slot in _SLOTS)

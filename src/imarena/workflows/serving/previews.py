@@ -55,13 +55,13 @@ class Previews:
             self._sizes[image.sha256] = decode(self.workspace.load(image)).size
         return self._sizes[image.sha256]
 
-    def display(self, image: ImageRef, side: int = DISPLAY_SIDE) -> bytes:
+    def display(self, image: ImageRef) -> bytes:
         """A JPEG that fits a screen."""
 
         def make() -> bytes:
-            return prepare(self.workspace.load(image), max_side=side, media_type=JPEG, quality=92).data
+            return prepare(self.workspace.load(image), max_side=DISPLAY_SIDE, media_type=JPEG, quality=92).data
 
-        return self.workspace.cache.get(f"display:{_RULES}:{side}:{image.sha256}", make)
+        return self.workspace.cache.get(f"display:{_RULES}:{DISPLAY_SIDE}:{image.sha256}", make)
 
     def has_tile(self, image: ImageRef, level: int, column: int, row: int) -> bool:
         """Whether this tile exists."""

@@ -3,26 +3,16 @@
 import json
 import threading
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import JSON, cast, func, select, type_coerce
 
 from imarena.core.records import Judgment, Output, Run
-from imarena.storage import Workspace, from_row, reading
-from imarena.storage.schema import judgments, runs
+from imarena.storage import Workspace, reading
+from imarena.storage.schema import judgments
 from imarena.workflows.serving.judge_behaviour import JudgeDimension
 from imarena.workflows.views import View, read_cached, uncommitted_window, worth_storing, write_cached
-
-
-@dataclass(frozen=True)
-class MonitoredRun:
-    """A run with its sequence number. While it is running, `counts` and the cost are those so far."""
-
-    seq: int
-    run: Run
-    counts: dict[str, int]
-    cost_usd: float
 
 
 @dataclass
@@ -35,37 +25,28 @@ class _RunCounts:
 
 
 class RunWatch:
-    """The runs of a workspace, newest first."""
+    """The runs of a workspace, newest first. While one is running, its counts and its cost are those so far."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._sofar: dict[str, _RunCounts] = {}
         self._guard = threading.Lock()
 
-    def recent(self, before: int | None, limit: int) -> list[MonitoredRun]:
-        """A page of runs."""
-        query = select(runs).order_by(runs.c.seq.desc()).limit(limit)
-        if before is not None:
-            query = query.where(runs.c.seq < before)
-        with reading(self._workspace.store.engine) as connection:
-            rows = connection.execute(query).mappings().all()
-        recent = []
-        for row in rows:
-            run = from_row(Run, row)
-            recent.append(self._with_counts(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
-        return recent
+    def recent(self, before: int | None, limit: int) -> list[tuple[int, Run]]:
+        """A page of runs with their sequence numbers."""
+        rows = self._workspace.store.newest(Run, before=before, limit=limit)
+        return [(seq, self._with_counts(run)) for seq, run in rows]
 
-    def _with_counts(self, monitored: MonitoredRun) -> MonitoredRun:
+    def _with_counts(self, run: Run) -> Run:
         """A run stores its counts only when it ends; until then they are counted here."""
-        if monitored.run.state != "running":
-            with self._guard:
-                self._sofar.pop(monitored.run.run_id, None)
-            return monitored
         with self._guard:
-            sofar = self._sofar.setdefault(monitored.run.run_id, _RunCounts())
+            if run.state != "running":
+                self._sofar.pop(run.run_id, None)
+                return run
+            sofar = self._sofar.setdefault(run.run_id, _RunCounts())
             for kind in (Judgment, Output):
-                self._read_new(kind, monitored.run.run_id, sofar)
-            return replace(monitored, counts={**monitored.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
+                self._read_new(kind, run.run_id, sofar)
+            return run.model_copy(update={"counts": {**run.counts, **sofar.counts}, "cost_usd": sofar.cost_usd})
 
     def _read_new(self, kind: type[Judgment | Output], run_id: str, sofar: _RunCounts) -> None:
         for row in self._workspace.store.rows(kind, after=sofar.after[kind], run_id=run_id):
@@ -76,7 +57,6 @@ class RunWatch:
             sofar.cost_usd += usage.get("cost_usd") or 0.0
 
 
-"""A judge and a dimension."""
 _COSTS = "costs"
 _WRITTEN = 5_000
 """Sums are stored again after this many new judgments: the file is small."""

@@ -30,7 +30,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, select
 
 from imarena.storage import POOL, leases, reading
 from imarena.storage.schema import leases as leases_table
@@ -296,16 +296,11 @@ def warm_up(workspace: Workspace, records: RecordCache) -> None:
     On PostgreSQL, a new connection costs the server a process, and the first query of each kind a catalogue read and
     a plan. All connections of the pool are opened and run the queries of a vote once; SQLite does not need this.
     """
-    engine = workspace.store.engine
     leased = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
-    with reading(engine) as connection:
-        assignment_ids = list(connection.execute(leased.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
+    assignment_ids = workspace.store.values(leased.order_by(leases_table.c.until.desc()).limit(_HELD))
     if assignment_ids:
         records.fetch(assignment_ids)
-    _open_connections(engine)
-
-
-def _open_connections(engine: Engine) -> None:
+    engine = workspace.store.engine
     if engine.dialect.name != "postgresql":
         return
     with ExitStack() as opened:

@@ -7,13 +7,13 @@ from .align_report import align_report as align_report
 from .alignment import AlignedColumns as AlignedColumns
 from .alignment import align_columns as align_columns
 from .alignment import read_aligned_columns as read_aligned_columns
+from .columns import VerdictText as VerdictText
 from .columns import verdict_texts as verdict_texts
 from .compared_folders import ComparedItems as ComparedItems
 from .compared_folders import comparison_workspace as comparison_workspace
 from .compared_folders import import_folders as import_folders
 from .compared_folders import name_sides as name_sides
 from .compared_folders import need_both_sides as need_both_sides
-from .comparing import ItemResult as ItemResult
 from .comparing import ModelComparison as ModelComparison
 from .comparing import compare as compare
 from .comparing import largest_differences as largest_differences

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from imarena import agreement
-from imarena.core import NOT_COUNTED, UserError
+from imarena.core import NOT_COUNTED, UserError, grouped
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Mode
 from imarena.datasets import RATING_DETAIL_COLUMNS, parse_scale
@@ -205,10 +205,8 @@ def _saved_marks(path: Path) -> Iterator[_Mark]:
 
 
 def _columns(marks: Sequence[_Mark], source: str) -> agreement.RatingColumns:
-    scales: dict[str, Counter[agreement.ScaleRange | None]] = {}
-    for mark in marks:
-        scales.setdefault(mark.criterion, Counter())[mark.scale] += 1
-    common = {criterion: used.most_common(1)[0][0] for criterion, used in scales.items()}
+    scales = grouped((mark.criterion, mark.scale) for mark in marks)
+    common = {criterion: Counter(used).most_common(1)[0][0] for criterion, used in scales.items()}
     return agreement.last_answers(
         agreement.RatingColumns(
             unit=[mark.unit for mark in marks],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from imarena.agreement import Alignment, CorrelationComparison, GroupAlignment, VerdictAlignment, VerdictGroup
-from imarena.core import counted
+from imarena.core import counted, grouped
 from imarena.reports import p_value_text
 from imarena.reports.tables import Table
 from imarena.stats import Figure
@@ -216,10 +216,7 @@ def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_PairTest]) ->
         return "Not enough data to say which judge agrees best with people."
     most = max(line.n for line in measured)
     enough = [line for line in measured if 2 * line.n >= most]
-    lacking: dict[str, list[str]] = {}
-    for line in lines:
-        if line.value is None:
-            lacking.setdefault(line.reason, []).append(line.judge)
+    lacking = grouped((line.reason, line.judge) for line in lines if line.value is None)
     notes = [f"Not enough data on {_names(judges)}: {reason}." for reason, judges in lacking.items()]
     few = [line for line in measured if line not in enough]
     if few:

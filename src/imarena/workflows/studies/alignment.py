@@ -1,11 +1,10 @@
 """`align` on a workspace: compare judges with people, by scores and ratings, and by battles and votes."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from pydantic import JsonValue
 
@@ -27,10 +26,10 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, outcome_of_both, unknown_name
+from imarena.core import UserError, counted, grouped, known_name, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
-from imarena.stats import UNSTATED_TIE
+from imarena.stats import UNSTATED_TIE, MissingVerdicts
 from imarena.storage import Workspace, reading
 from imarena.tables import column_names, read_file
 from imarena.workflows.studies.agreement_files import (
@@ -47,7 +46,7 @@ from imarena.workflows.studies.pair_columns import (
     votes_from_ratings,
     votes_from_store,
 )
-from imarena.workflows.studies.people_files import read_people_file
+from imarena.workflows.studies.people_files import higher_side, mean_marks, read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
 _NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
@@ -158,19 +157,28 @@ def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: st
 def align_files(
     from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
 ) -> Alignment | VerdictAlignment:
-    """Compare two tables: a judge's scores with ratings, or a judge's battles with people's."""
-    battles = is_battle_file(from_file)
-    if is_export_of_scores(from_file):
-        return _align_export(from_file, against, options, only, missing)
-    if battles != is_battle_file(against):
+    """Compare two tables: a judge's scores with ratings, or a judge's battles with people's.
+
+    If a table of `export scores` holds only verdicts and people gave ratings, pairs of mean ratings serve as votes, as
+    in a workspace.
+    """
+    exported = frozenset(column_names(from_file)) >= EXPORTED
+    voted = is_battle_file(against)
+    if not exported and is_battle_file(from_file) != voted:
         raise UserError(
             "One table holds battles and the other does not.",
             hint="Compare scores with ratings, or a judge's battles with people's battles.",
         )
-    if not battles:
-        return _align_scores(scores_from_file(from_file), _ratings_table(against, only), options)
-    verdicts = _judges_verdicts(from_file)
-    return _align_votes(verdicts, verdicts_from_file(against, outcomes=HUMAN_OUTCOMES), options, missing)
+    if voted:
+        verdicts = exported_verdicts(from_file) if exported else _judges_verdicts(from_file)
+        votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
+    else:
+        scores, ratings = scores_from_file(from_file), _ratings_table(against, only)
+        if len(scores) or not exported:
+            alignment = align(scores, ratings, options)
+            return replace(alignment, notices=(*alignment.notices, *bad_value_notices(ratings)))
+        verdicts, votes = exported_verdicts(from_file), pairs_of_ratings(ratings)
+    return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
 def _judges_verdicts(path: Path) -> VerdictColumns:
@@ -189,22 +197,6 @@ def _judges_verdicts(path: Path) -> VerdictColumns:
     return replace(verdicts, rater=judges)
 
 
-def _align_export(
-    from_file: Path, against: Path, options: AlignOptions, only: Sequence[str], missing: str
-) -> Alignment | VerdictAlignment:
-    """Align a table of `export scores`: its scores with ratings, or its verdicts on pairs with votes.
-
-    If it holds only verdicts and people gave ratings, pairs of mean ratings serve as votes, as in a workspace.
-    """
-    if is_battle_file(against):
-        votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
-        return _align_votes(exported_verdicts(from_file), votes, options, missing)
-    ratings, scores = _ratings_table(against, only), scores_from_file(from_file)
-    if len(scores):
-        return _align_scores(scores, ratings, options)
-    return _align_votes(exported_verdicts(from_file), pairs_of_ratings(ratings), options, missing)
-
-
 def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
     """Read a table of ratings in either form: by item and editor, or by unit and model."""
     names = frozenset(column_names(path))
@@ -217,24 +209,9 @@ def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
     return filter_rows(ratings, only)
 
 
-def _align_scores(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> Alignment:
-    alignment = align(scores, ratings, options)
-    return replace(alignment, notices=(*alignment.notices, *bad_value_notices(ratings)))
-
-
-def _align_votes(
-    verdicts: VerdictColumns, votes: VerdictColumns, options: AlignOptions, missing: str
-) -> VerdictAlignment:
-    return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
-
-
-def _missing_rule(text: str) -> Literal["exclude", "wrong"]:
+def _missing_rule(text: str) -> MissingVerdicts:
     """Parse `--missing`: how to count battles without a verdict of the judge."""
-    if text == "wrong":
-        return "wrong"
-    if text == "exclude":
-        return "exclude"
-    raise unknown_name("Unknown --missing", text, ("exclude", "wrong"))
+    return known_name("Unknown --missing", text, get_args(MissingVerdicts))
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
@@ -249,56 +226,48 @@ def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Not
             yield Notice(code="votes_about_other_dimension", values=values)
 
 
-def is_export_of_scores(path: Path) -> bool:
-    """Whether `export scores` wrote this table."""
-    return frozenset(column_names(path)) >= EXPORTED
+def _outcome(rows: Sequence[dict[str, Any]], *, both_needed: bool) -> tuple[str | None, str]:
+    """The winner by a judge's answers about one pair in one repeat, or None with the reason.
 
-
-@dataclass
-class _Battle:
-    """A judge's answers about one pair in one repeat."""
-
-    row: dict[str, Any]
-    by_order: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Keep the first successful answer for each order, or else the newest failure."""
-        earlier = self.by_order.get(row["order"])
+    For each order, the first successful answer counts, or else the newest failure. If both orders agree, that outcome
+    counts; otherwise it is a tie.
+    """
+    by_order: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        earlier = by_order.get(row["order"])
         if earlier is None or earlier["status"] != Status.OK.value:
-            self.by_order[row["order"]] = row
-
-    def outcome(self, *, both_needed: bool) -> tuple[str | None, str]:
-        """The winner, or None with the reason. If both orders agree, that outcome counts; otherwise it is a tie."""
-        rows = list(self.by_order.values())
-        failed = next((row["status"] for row in rows if row["status"] != Status.OK.value), "")
-        if failed:
-            return None, str(failed)
-        if both_needed and len(rows) < 2 and Order.BOTH.value not in self.by_order:
-            return None, REASONS["one order missing"]
-        words = [row["preference"] for row in rows]
-        if not all(words):
-            return None, REASONS["no preference"]
-        if len(set(words)) == 1:
-            return words[0], ""
-        if UNSTATED_TIE in words:
-            return Outcome.TIE.value, ""
-        return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
+            by_order[row["order"]] = row
+    failed = next((row["status"] for row in by_order.values() if row["status"] != Status.OK.value), "")
+    if failed:
+        return None, str(failed)
+    if both_needed and len(by_order) < 2 and Order.BOTH.value not in by_order:
+        return None, REASONS["one order missing"]
+    words = [row["preference"] for row in by_order.values()]
+    if not all(words):
+        return None, REASONS["no preference"]
+    if len(set(words)) == 1:
+        return words[0], ""
+    if UNSTATED_TIE in words:
+        return Outcome.TIE.value, ""
+    return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 
 
 def exported_verdicts(path: Path) -> VerdictColumns:
     """Read the verdicts that count, by item and the two models; empty if the table holds only scores."""
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
-    battles: dict[tuple[str, ...], _Battle] = {}
-    orders: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row["kind"] != "verdict" or row.get("not_counted"):
-            continue
-        judge = row["judge"] if row["dimension"] == WHOLE else f"{row['judge']}, {row['dimension']}"
-        key = (judge, row["unit"], row["output_id"] or row["model"], row["other_output_id"] or "", row["repeat"] or "")
-        battles.setdefault(key, _Battle(row)).add(row)
-        orders[judge].add(row["order"] or "")
-    outcomes = [battle.outcome(both_needed=len(orders[key[0]]) > 1) for key, battle in battles.items()]
-    battle_rows = [battle.row for battle in battles.values()]
+    verdicts = [row for row in rows if row["kind"] == "verdict" and not row.get("not_counted")]
+    names = [row["judge"] if row["dimension"] == WHOLE else f"{row['judge']}, {row['dimension']}" for row in verdicts]
+    orders = grouped((name, row["order"] or "") for name, row in zip(names, verdicts, strict=True))
+    battles = grouped(
+        (
+            (name, row["unit"], row["output_id"] or row["model"], row["other_output_id"] or "", row["repeat"] or ""),
+            row,
+        )
+        for name, row in zip(names, verdicts, strict=True)
+    )
+    both_asked = {name for name, asked in orders.items() if len({*asked}) > 1}
+    outcomes = [_outcome(answers, both_needed=key[0] in both_asked) for key, answers in battles.items()]
+    battle_rows = [answers[0] for answers in battles.values()]
     several = {row["dimension"] for row in battle_rows} != {WHOLE}
     return VerdictColumns(
         [row["unit"] for row in battle_rows], [row["model"] for row in battle_rows],
@@ -314,19 +283,12 @@ def pairs_of_ratings(ratings: RatingColumns) -> VerdictColumns:
 
     Uses the overall rating, or the table's only criterion; without an overall, several criteria give no votes.
     """
-    criteria = ratings.labels.get("criterion", [""] * len(ratings))
-    counts = Counter(criteria)
-    about = WHOLE if WHOLE in counts else next(iter(counts)) if len(counts) == 1 else None
-    marks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row, value in enumerate(ratings.value):
-        if criteria[row] == about and isinstance(value, float):
-            marks[ratings.unit[row]][ratings.labels["model"][row]].append(value)
-    lines = []
-    for unit, models in marks.items():
-        means = {model: sum(values) / len(values) for model, values in models.items()}
-        for left, right in combinations(sorted(means), 2):
-            gap = round(means[left] - means[right], 9)
-            lines.append((unit, left, right, "tie" if gap == 0 else "left" if gap > 0 else "right"))
+    means = mean_marks(ratings)
+    lines = [
+        (unit, left, right, higher_side(means[unit, left], means[unit, right]))
+        for unit, models in grouped(means).items()
+        for left, right in combinations(sorted(models), 2)
+    ]
     return VerdictColumns(
         [line[0] for line in lines], [line[1] for line in lines], [line[2] for line in lines],
         [line[3] for line in lines], ["people's mean rating"] * len(lines), {},

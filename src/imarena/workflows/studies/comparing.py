@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import Skip
+from imarena.core import Skip, grouped
 from imarena.core.notices import Notice, notice_fields, sentence
-from imarena.core.records import Item, JsonDict, Judgment, Output, Status
+from imarena.core.records import JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy, stated_scale
+from imarena.reports import ComparedItem
 from imarena.stats import ComparisonVerdict, compare_points
 from imarena.storage import Workspace
 from imarena.workflows.boards import judge_limits
@@ -51,24 +52,6 @@ def plan_comparison(
 # ---------------------------------------------------------------- the verdict
 
 
-@dataclass(frozen=True)
-class ItemResult:
-    """The result on one item: NEW's share of the points and, if the judge gives scores, its lead."""
-
-    item: Item
-    old: Output
-    new: Output
-    points: float
-    """1: NEW is better; 0: OLD is; 1/2: a tie."""
-    gap: float | None
-    """NEW's score minus OLD's."""
-
-    @property
-    def lead(self) -> float | None:
-        """The winner's lead in score; negative if the direct comparison contradicts the scores."""
-        return self.gap if self.gap is None or self.points > 0.5 else -self.gap
-
-
 @dataclass(frozen=True, slots=True)
 class FolderCoverage:
     """How many items a folder has outputs for, and the keys of the first items without one."""
@@ -85,7 +68,7 @@ class ModelComparison:
     sides: ComparedFolders
     judge: str
     verdict: ComparisonVerdict
-    items: list[ItemResult]
+    items: list[ComparedItem]
     coverage: Mapping[str, FolderCoverage]
     judgments: dict[str, int]
     left_out: dict[str, int]
@@ -135,7 +118,7 @@ class ModelComparison:
         }  # fmt: skip
 
 
-def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[Notice]:
+def _other_sizes(results: Sequence[ComparedItem], sides: ComparedFolders) -> list[Notice]:
     """Notices about outputs whose size differs from their source: judges see them scaled."""
     keys: dict[str, list[str]] = {sides.old_name: [], sides.new_name: []}
     for result in results:
@@ -157,12 +140,12 @@ def _files_of_no_item(skips: Sequence[Skip]) -> list[Notice]:
     return [Notice(code="files_not_asked", values=values)] if skips else []
 
 
-def _item_json(result: ItemResult) -> dict[str, Any]:
+def _item_json(result: ComparedItem) -> dict[str, Any]:
     turn = result.item.turns[0]
     return {"key": result.item.key, "instruction": turn.instruction, "points": result.points, "gap": result.gap}
 
 
-def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
+def largest_differences(results: Sequence[ComparedItem], top: int) -> list[ComparedItem]:
     """The clearest differences first; up to half of them are wins of the side that won less often.
 
     Without scores, items on which both orders agree come first.
@@ -187,9 +170,7 @@ def compare(
     """Ask the judge the missing questions and compare NEW with OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
     results, left_out = _results(workspace, sides, job)
-    tasks: dict[str, list[ItemResult]] = defaultdict(list)
-    for result in results:
-        tasks[result.item.task or "(none)"].append(result)
+    tasks = grouped((result.item.task or "(none)", result) for result in results)
     judged = Counter(report.judgments)
     judged[Status.OK.value] += report.done_before
     comparison = ModelComparison(
@@ -208,7 +189,7 @@ def compare(
     return comparison, report
 
 
-def _verdict(results: Sequence[ItemResult], sides: ComparedFolders, level: float) -> ComparisonVerdict:
+def _verdict(results: Sequence[ComparedItem], sides: ComparedFolders, level: float) -> ComparisonVerdict:
     return compare_points([result.points for result in results], sides.old_name, sides.new_name, level=level)
 
 
@@ -224,7 +205,9 @@ def _by_judge(verdict: ComparisonVerdict, job: JudgingJob) -> ComparisonVerdict:
     return replace(verdict, words=f"{by} on {dimension}, {words} {about}")
 
 
-def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> tuple[list[ItemResult], dict[str, int]]:
+def _results(
+    workspace: Workspace, sides: ComparedFolders, job: JudgingJob
+) -> tuple[list[ComparedItem], dict[str, int]]:
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
@@ -245,7 +228,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
             points[item_id].append(0.5 if better is None else float(better == sides.new_name))
     gaps = _gaps(workspace, sides, job, outputs)
     results = [
-        ItemResult(
+        ComparedItem(
             job.showable.items[item_id], outputs[item_id][sides.old_name], outputs[item_id][sides.new_name],
             sum(values) / len(values), gaps.get(item_id),
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from imarena.core import ImarenaError
 from imarena.core.records import ImageRef
 from imarena.images import preview
-from imarena.reports import ComparedItem, ComparisonFigures, build_comparison_page, write_html
+from imarena.reports import ComparisonFigures, build_comparison_page, write_html
 from imarena.storage import Workspace
 from imarena.workflows.studies.comparing import ModelComparison, largest_differences
 
@@ -21,10 +21,7 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
         sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices,
         comparison.scale,
     )  # fmt: skip
-    ranked = [
-        ComparedItem(result.item, result.old, result.new, result.points > 0.5, result.gap)
-        for result in largest_differences(comparison.items, len(comparison.items))
-    ]
+    ranked = largest_differences(comparison.items, len(comparison.items))
     examples = [item for new in (True, False) for item in [r for r in ranked if r.new_ahead == new][:SHOWN]]
     return write_html(build_comparison_page(figures, examples, partial(preview_file, workspace, folder)), folder)
 

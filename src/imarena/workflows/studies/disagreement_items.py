@@ -1,7 +1,7 @@
 """Find where a judge and people disagree most, with the items, the images, and what the judge and people said."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,7 @@ from imarena.agreement import (
     rating_disagreements,
     vote_disagreements,
 )
-from imarena.core import shortened
+from imarena.core import grouped, shortened
 from imarena.core.records import Item, Output
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
@@ -101,10 +101,7 @@ def _once_per_output(rated: Sequence[Disagreement]) -> list[Disagreement]:
 
 
 def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Iterator[Disagreement]:
-    by_judge: dict[str, list[Disagreement]] = defaultdict(list)
-    for row in rows:
-        if row.size > 0:
-            by_judge[reader.judge_of(row).name].append(row)
+    by_judge = grouped((reader.judge_of(row).name, row) for row in rows if row.size > 0)
     for _, own_rows in sorted(by_judge.items()):
         yield from sorted(own_rows, key=lambda row: (-row.size, reader.key(row), row.outputs, row.about))[:count]
 
@@ -197,7 +194,8 @@ class _Reader:
         disagreement = reports.ShownDisagreement(
             row.kind, self.judge_of(row).name, row.about, item.dataset, item.key,
             edit.task or "", item.topic or "", edit.instruction, editors, row.size,
-            _answer(row.judge_value, editors), _answer(row.people_value, editors), _figures(row),
+            _answer(row.judge_value, editors), _answer(row.people_value, editors),
+            row.judge_value, row.people_value, row.difference, row.certainty, row.answers,
             tuple(self._judge_words(row, positions)), tuple(self._people_words(row, positions, editors)),
         )  # fmt: skip
         return replace(disagreement, images=tuple(_images(edit, outputs, disagreement)))
@@ -268,14 +266,6 @@ def _answer(value: float | str, editors: Sequence[str]) -> str:
     if isinstance(value, str):
         return editors[_SIDES[value]] if value in _SIDES else value.replace("_", " ")
     return f"{value:.4g}"
-
-
-def _figures(row: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
-    if row.kind == "rating":
-        ratings = tuple(value for _, value in row.answers)
-        return reports.RatedFigures(row.judge_value, row.people_value, row.difference, ratings)
-    counts = Counter({outcome: int(number) for outcome, number in row.answers})
-    return reports.VotedFigures(row.judge_value, row.people_value, row.certainty, counts)
 
 
 def _reasons(stored: VerdictText) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core import Editor, EditResult, InvalidImage, UserError, adapt_editor, first_line
+from imarena.core import Editor, EditResult, InvalidImage, adapt_editor, first_line
 from imarena.core.records import Status
 from imarena.editors import FunctionEditor, Ports, load_function
 from imarena.images import describe_image
@@ -29,42 +29,32 @@ def check_editor(
     and returns an editor, as for an entry point.
     """
     findings = plugin_check.CheckFindings()
-    editor = _make(path, options or {}, findings)
+    call: Any = load_function(path)
+    editor = findings.made(
+        lambda: _make(call, path.rpartition(":")[2], options or {}),
+        f"{path} cannot be called as `make(name, options, ports)`",
+        "NAME is a function of one EditRequest, or a function of three arguments that returns an editor.",
+    )
     if editor is None:
         return plugin_check.PluginCheck(path, "editor", "", "", to_fix=tuple(findings.to_fix))
     requests = edit_requests()
     simple = requests[SIMPLE]
     cases = {**requests, AGAIN: simple, OTHER_SEED: replace(simple, seed=SEED + 1)}
-    calls = [plugin_check.PluginCall(case, partial(editor.edit, request)) for case, request in cases.items()]
+    calls = [(case, partial(editor.edit, request)) for case, request in cases.items()]
     results, unanswered = plugin_check.observe_calls(calls, editor.traits.opened, limit_s=limit_s)
     if unanswered:
         findings.fix(f"`edit` did not return within {limit_s:g} s", "An edit must end.", unanswered)
     for result in results:
         _check_result(editor, result, findings)
     _check_together(editor, results, simple.sources[0], findings)
-    return plugin_check.PluginCheck(
-        path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in results),
-        bool(unanswered),
-    )  # fmt: skip
+    answers = (plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in results)
+    return findings.checked(path, "editor", editor, (), answers, hangs=bool(unanswered))
 
 
-def _make(path: str, options: Mapping[str, JsonValue], findings: plugin_check.CheckFindings) -> Editor | None:
-    call: Any = load_function(path)
-    name = path.rpartition(":")[2]
-    try:
-        if _parameters(call) == 1 and not inspect.isclass(call):
-            return FunctionEditor(name, call)
-        return adapt_editor(call(name, options, Ports()), name)
-    except UserError as error:
-        message, _, hint = str(error).partition("\n")
-        findings.fix(message, hint)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
-        findings.fix(
-            f"{path} cannot be called as `make(name, options, ports)`: {plugin_check.error_text(error)}",
-            "NAME is a function of one EditRequest, or a function of three arguments that returns an editor.",
-        )
-    return None
+def _make(call: Any, name: str, options: Mapping[str, JsonValue]) -> Editor:
+    if _parameters(call) == 1 and not inspect.isclass(call):
+        return FunctionEditor(name, call)
+    return adapt_editor(call(name, options, Ports()), name)
 
 
 def _parameters(call: Any) -> int:
@@ -154,9 +144,8 @@ def _check_together(
             findings.note("It returned the source unchanged", case=SIMPLE)
         elif (before.width, before.height) != (after.width, after.height):
             findings.note(f"Its image is {after.width} x {after.height}, the source {before.width} x {before.height}")
-    blocking = None if editor.traits.cpu_bound else plugin_check.blocking_finding("edit", results)
-    if blocking is not None:
-        findings.fix(blocking.message, blocking.hint)
+    if not editor.traits.cpu_bound:
+        findings.fix_blocking("edit", results)
     if editor.version == "unversioned":
         findings.note("It has no `version`", "Set one: outputs of a changed editor are then stored separately.")
 

@@ -1,11 +1,11 @@
 """`health`: how far each judge of a workspace can be trusted, and which data are missing to say more."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
-from imarena.core import content_id
+from imarena.core import content_id, grouped
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import HealthFindings, JudgeHealth, SelfConsistency, Verdicts
 from imarena.judges import health as figures
@@ -190,25 +190,16 @@ def _edges(scores: Sequence[float]) -> tuple[float, ...]:
 def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str]) -> None:
     if not answers.dimensions:
         return
-    rows: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for output, scores in answers.dimensions.items():
-        rows[editors[output]].append(scores)
+    rows = grouped((editors[output], scores) for output, scores in answers.dimensions.items())
     for editor, means in figures.dimension_means(rows).items():
         for name, mean in means.items():
-            half = Z95 * mean.error if mean.error else None  # equal scores do not prove an error of 0
-            low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
-            method = "normal, 95%" if half is not None else ""
-            why = "one score" if mean.n == 1 else "no variation: all scores are equal"
-            figure = Figure(
-                name,
-                mean.mean,
-                mean.n,
-                "mean",
-                low=low,
-                high=high,
-                interval=method,
-                interval_reason="" if method else why,
-            )
+            figure = Figure(name, mean.mean, mean.n, "mean")
+            if mean.error:
+                low, high = mean.mean - Z95 * mean.error, mean.mean + Z95 * mean.error
+                figure = replace(figure, low=low, high=high, interval="normal, 95%")
+            else:  # equal scores do not prove an error of 0
+                why = "one score" if mean.n == 1 else "no variation: all scores are equal"
+                figure = replace(figure, interval_reason=why)
             health.add("Mean of each dimension", figure, group=editor)
 
 
@@ -285,9 +276,7 @@ TOGETHER = "The judges together"
 def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
     """Agreement among the newest forms of the judges, separately for each dimension."""
     health = HealthFindings(TOGETHER)
-    groups: dict[str, list[JudgeAnswers]] = defaultdict(list)
-    for _, answers in sorted(forms.items()):
-        groups[answers[-1].dimension].append(answers[-1])
+    groups = grouped((answers[-1].dimension, answers[-1]) for _, answers in sorted(forms.items()))
     for dimension, judges in sorted(groups.items()):
         _agreement(health, dimension, judges)
     if len(forms) > 1 and not health.lines:
@@ -313,7 +302,5 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
 
 def pairs_of_points(answers: JudgeAnswers) -> list[OutputIdPair]:
     """All pairs of scored outputs with the same item, turn and mode."""
-    groups: dict[int, set[str]] = defaultdict(set)
-    for output, unit in answers.units.items():
-        groups[unit].add(output)
+    groups = grouped((unit, output) for output, unit in answers.units.items())
     return [pair for outputs in groups.values() for pair in combinations(sorted(outputs), 2)]

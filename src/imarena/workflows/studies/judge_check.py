@@ -32,7 +32,11 @@ def check_judge(
 ) -> plugin_check.PluginCheck:
     """Make the judge at `MODULE:NAME` (or the installed one of that name) and ask it about every built-in case."""
     findings = plugin_check.CheckFindings()
-    wired = _make(settings, path, arguments, findings)
+    wired = findings.made(
+        lambda: wire_judge(settings, f"function:{path}" if ":" in path else path, arguments),
+        f"{path} cannot be called as `make(options, chat)`",
+        "NAME is a function of two arguments, the options and the endpoint's chat or None, that returns the judge.",
+    )
     if wired is None:
         return plugin_check.PluginCheck(path, "judge", "", "", to_fix=tuple(findings.to_fix))
     judge = wired.judge
@@ -47,27 +51,8 @@ def check_judge(
         findings.fix(f"`judge` did not return within {limit_s:g} s", "A question must end.", unanswered)
     does = _check_answers(wired, results, findings) if results else ()
     fitting = [result for result in results if len(does) != 1 or _is_pair(result.case) == (COMPARES in does)]
-    return plugin_check.PluginCheck(
-        path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in fitting),
-        bool(unanswered),
-    )  # fmt: skip
-
-
-def _make(
-    settings: Settings, path: str, arguments: EndpointArguments | None, findings: plugin_check.CheckFindings
-) -> WiredJudge | None:
-    try:
-        return wire_judge(settings, f"function:{path}" if ":" in path else path, arguments)
-    except UserError as error:
-        message, _, hint = str(error).partition("\n")
-        findings.fix(message, hint)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
-        findings.fix(
-            f"{path} cannot be called as `make(options, chat)`: {plugin_check.error_text(error)}",
-            "NAME is a function of two arguments, the options and the endpoint's chat or None, that returns the judge.",
-        )
-    return None
+    answers = (plugin_check.CaseAnswer(result.case, _answer(result), round(result.seconds, 3)) for result in fitting)
+    return findings.checked(path, "judge", judge, does, answers, hangs=bool(unanswered))
 
 
 def _check_names(judge: Judge, findings: plugin_check.CheckFindings) -> None:
@@ -114,9 +99,7 @@ def _calls(judge: Judge, findings: plugin_check.CheckFindings) -> Sequence[plugi
     pairs = [*singles.items(), (AGAIN, singles[cases.SUCCESS])]
     for case, orders in cases.paired_exhibits(with_source=with_source, evidence=traits.evidence).items():
         pairs += [(case, orders[0]), (f"{case}{SWAPPED}", orders[1])]
-    return [
-        plugin_check.PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in pairs if _fits(judge, exhibit)
-    ]
+    return [(case, partial(judge.judge, exhibit)) for case, exhibit in pairs if _fits(judge, exhibit)]
 
 
 def _fits(judge: Judge, exhibit: Exhibit) -> bool:
@@ -193,9 +176,8 @@ def _check_answers(
         _check_scores(wired, answers, findings)
     if compares:
         _check_orders(answers, findings)
-    blocking = None if judge.traits.cpu_bound else plugin_check.blocking_finding("judge", results)
-    if blocking is not None:
-        findings.fix(blocking.message, blocking.hint)
+    if not judge.traits.cpu_bound:
+        findings.fix_blocking("judge", results)
     return (*((SCORES,) if scores else ()), *((COMPARES,) if compares else ()))
 
 

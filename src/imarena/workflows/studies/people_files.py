@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue
 from sqlalchemy import select
@@ -16,7 +17,7 @@ from imarena.agreement import (
     take_rows,
     verdicts_from_file,
 )
-from imarena.core import UserError
+from imarena.core import UserError, grouped
 from imarena.core.notices import Notice
 from imarena.storage import reading
 from imarena.storage.schema import items
@@ -135,26 +136,36 @@ def _pairs_of_means(view: View, outputs: "_Outputs", ratings: RatingColumns) -> 
 
     Uses the overall rating, or the file's only criterion; without an overall, several criteria give no votes.
     """
-    criteria = ratings.labels.get("criterion", [""] * len(ratings))
-    about = WHOLE if WHOLE in criteria else criteria[0] if len(set(criteria)) == 1 else None
-    marks: dict[int, list[float]] = {}
-    for row, value in enumerate(ratings.value):
-        if criteria[row] == about and isinstance(value, float):
-            marks.setdefault(outputs.place(ratings.unit[row], ratings.labels["model"][row]), []).append(value)
     entries = view.entries
-    groups: dict[int, list[int]] = {}
-    for index in sorted(marks, key=entries.id_of):
-        groups.setdefault(int(entries.unit[index]), []).append(index)
+    means = {outputs.place(*output): mean for output, mean in mean_marks(ratings).items()}
+    groups = grouped((int(entries.unit[index]), index) for index in sorted(means, key=entries.id_of))
     pairs = [pair for places in groups.values() for pair in combinations(places, 2)]
-    means = {index: sum(values) / len(values) for index, values in marks.items()}
-    gaps = [round(means[left] - means[right], 9) for left, right in pairs]
     item = [entries.item_id[entries.item[left]] for left, _ in pairs]
     return VerdictColumns(
         item, [entries.id_of(left) for left, _ in pairs], [entries.id_of(right) for _, right in pairs],
-        ["tie" if gap == 0 else "left" if gap > 0 else "right" for gap in gaps], ["people's mean rating"] * len(pairs),
+        [higher_side(means[left], means[right]) for left, right in pairs], ["people's mean rating"] * len(pairs),
         {**labels_of_items(view, item), "dimension": [WHOLE] * len(pairs)},
         f"pairs of mean ratings in {ratings.source}",
     )  # fmt: skip
+
+
+def mean_marks(ratings: RatingColumns) -> dict[tuple[str, str], float]:
+    """The mean rating by unit and model: the overall rating, or that of the only criterion; else empty."""
+    criteria = ratings.labels.get("criterion", [""] * len(ratings))
+    about = WHOLE if WHOLE in criteria else criteria[0] if len(set(criteria)) == 1 else None
+    rows = zip(criteria, ratings.unit, ratings.labels["model"], ratings.value, strict=True)
+    marks = grouped(
+        ((unit, model), value)
+        for criterion, unit, model, value in rows
+        if criterion == about and isinstance(value, float)
+    )
+    return {output: sum(values) / len(values) for output, values in marks.items()}
+
+
+def higher_side(left: float, right: float) -> Literal["left", "right", "tie"]:
+    """The side with the higher value; values that are equal to nine decimals are a tie."""
+    gap = round(left - right, 9)
+    return "tie" if gap == 0 else "left" if gap > 0 else "right"
 
 
 def _votes(view: View, path: Path) -> PeopleFile:

@@ -6,13 +6,13 @@ import sysconfig
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from imarena.core import EditRequest, EditResult, Exhibit, Verdict, error_message, suggestion
+from imarena.core import Editor, EditRequest, EditResult, Exhibit, Judge, UserError, Verdict, error_message, suggestion
 
 BLOCKED_S = 1.0
 """Longest acceptable blocking of the event loop, in seconds; blocking it longer delays every other question."""
@@ -79,12 +79,9 @@ class Observation:
     blocked_s: float = 0.0
 
 
-@dataclass(frozen=True)
-class PluginCall:
-    """A call to make: its case, and the function that returns the awaitable."""
-
-    case: str
-    make: Callable[[], Awaitable[Any]]
+PluginCall = tuple[str, Callable[[], Awaitable[Any]]]
+"""A call to make: its case, and the function that returns the awaitable."""
+T = TypeVar("T")
 
 
 @dataclass
@@ -101,6 +98,36 @@ class CheckFindings:
     def note(self, message: str, hint: str = "", case: str = "") -> None:
         """Add a note for information."""
         _add(self.notes, message, hint, case)
+
+    def made(self, make: Callable[[], T], problem: str, hint: str) -> T | None:
+        """Return what the author's code makes; if it raises, add the `problem` with its hint and return None."""
+        try:
+            return make()
+        except UserError as error:
+            message, _, its_hint = str(error).partition("\n")
+            self.fix(message, its_hint)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
+            self.fix(f"{problem}: {error_text(error)}", hint)
+        return None
+
+    def fix_blocking(self, method: str, results: Sequence[Observation]) -> None:
+        """Add a problem if every call blocks the event loop, except the first one, which may load a model."""
+        later = [observation for observation in results[1:] if observation.error is None]
+        shortest = min((observation.blocked_s for observation in later), default=0.0)
+        if shortest >= BLOCKED_S:
+            self.fix(
+                f"`{method}` blocks the event loop for {shortest:.1f} s: nothing else is asked meanwhile",
+                "If it computes, declare `cpu_bound=True` in its traits; if it waits, use `await`.",
+            )
+
+    def checked(
+        self, path: str, kind: str, plugin: Editor | Judge, does: tuple[str, ...], answers: Iterable[CaseAnswer],
+        *, hangs: bool,
+    ) -> PluginCheck:  # fmt: skip
+        """Return the result of the check."""
+        return PluginCheck(
+            path, kind, plugin.name, plugin.version, does, tuple(self.to_fix), tuple(self.notes), tuple(answers), hangs
+        )
 
 
 def _add(findings: list[CheckFinding], message: str, hint: str, case: str) -> None:
@@ -128,8 +155,8 @@ def observe_calls(
 
     async def make_all() -> None:
         async with opening() if opening is not None else nullcontext():
-            for call in calls:
-                results.append(await _observe(call))  # noqa: PERF401  # the thread that waits looks at it meanwhile
+            for case, make in calls:
+                results.append(await _observe(case, make))
 
     def run() -> None:
         try:
@@ -144,13 +171,13 @@ def observe_calls(
         if len(results) > number:
             number, since = len(results), time.monotonic()
         elif time.monotonic() - since > limit_s:
-            return list(results), calls[min(number, len(calls) - 1)].case
+            return list(results), calls[min(number, len(calls) - 1)][0]
     if failures:
         raise failures[0]
     return results, ""
 
 
-async def _observe(call: PluginCall) -> Observation:
+async def _observe(case: str, make: Callable[[], Awaitable[Any]]) -> Observation:
     longest, last = 0.0, time.monotonic()
 
     async def tick() -> None:
@@ -166,24 +193,12 @@ async def _observe(call: PluginCall) -> Observation:
     returned: Any = None
     raised: Exception | SystemExit | None = None
     try:
-        returned = await call.make()
+        returned = await make()
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
         raised = error
     ended = time.monotonic()
     ticking.cancel()
-    return Observation(call.case, returned, raised, ended - started, max(longest, ended - last - _TICK_S))
-
-
-def blocking_finding(method: str, results: Sequence[Observation]) -> CheckFinding | None:
-    """A finding if every call blocks the event loop, except the first one, which may load a model."""
-    later = [observation for observation in results[1:] if observation.error is None]
-    shortest = min((observation.blocked_s for observation in later), default=0.0)
-    if shortest < BLOCKED_S:
-        return None
-    return CheckFinding(
-        f"`{method}` blocks the event loop for {shortest:.1f} s: nothing else is asked meanwhile",
-        hint="If it computes, declare `cpu_bound=True` in its traits; if it waits, use `await`.",
-    )
+    return Observation(case, returned, raised, ended - started, max(longest, ended - last - _TICK_S))
 
 
 def field_hint(error: BaseException) -> str:

@@ -3,13 +3,12 @@
 Answers are stored as evidence, never as judgments: an image with text drawn on it is not an editor's output.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from imarena import judges
-from imarena.core import Judge, Verdict, content_id
+from imarena.core import Judge, Verdict, content_id, grouped
 from imarena.core.notices import Notice
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
 from imarena.storage import Workspace
@@ -87,10 +86,7 @@ def read_probes(workspace: Workspace, judge: str | None = None, **where: Any) ->
 
 def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
     """Map each judge to all its stored probe answers."""
-    answers: dict[str, list[ProbeAnswer]] = defaultdict(list)
-    for probed in read_probes(workspace):
-        answers[probed.judge].append(probed)
-    return dict(answers)
+    return grouped((probed.judge, probed) for probed in read_probes(workspace))
 
 
 # ---------------------------------------------------------------- figures

@@ -45,7 +45,7 @@ def _refuse_unanswered(workspace: Workspace) -> None:
     campaigns = [campaign_progress(workspace, campaign) for _, campaign in all_campaigns(workspace)]
     waiting = [progress for progress in campaigns if not progress.votes]
     if waiting:
-        tasks = "; ".join(f"0 of {counted(row.slots, 'task')} of '{row.campaign.name}'" for row in waiting[:_LISTED])
+        tasks = "; ".join(f"0 of {counted(row.slots, 'task')} of '{row.name}'" for row in waiting[:_LISTED])
         answered = "is" if len(waiting) == 1 and waiting[0].slots == 1 else "are"
         raise UserError(
             f"No votes or ratings yet: {tasks} {answered} answered.",

@@ -3,6 +3,7 @@ from .cluster_check import check_cluster as check_cluster
 from .doctor import Check as Check
 from .doctor import examine as examine
 from .status import WorkspaceStatus as WorkspaceStatus
+from .status import nested_counts as nested_counts
 from .status import workspace_status as workspace_status
 from .upgrade import upgrade_workspace as upgrade_workspace
 from .weights import InstalledWeights as InstalledWeights

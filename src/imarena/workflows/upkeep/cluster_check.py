@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core import VERSION, Settings, error_message
+from imarena.core import VERSION, Document, Settings, error_message
 from imarena.engine import ask_nodes, cluster
 from imarena.storage import is_workspace, open_workspace
 from imarena.workflows.upkeep.doctor import installed_extras
@@ -42,7 +42,7 @@ class CheckedNode:
 
 
 @dataclass(frozen=True)
-class ClusterReport:
+class ClusterReport(Document):
     """What a cluster offers."""
 
     address: str
@@ -63,8 +63,7 @@ class ClusterReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        nodes = [{**node.__dict__, "facts": None if node.facts is None else node.facts.__dict__} for node in self.nodes]
-        return {**self.__dict__, "nodes": nodes, "usable": self.usable, "notes": self.notes}
+        return {**super().to_json(), "usable": self.usable, "notes": self.notes}
 
 
 def check_cluster(address: str, root: Path) -> ClusterReport:
@@ -118,7 +117,10 @@ def _check_node(node: dict[str, Any], answer: NodeFacts | Exception | None, this
         *(f"extra {name}" for name in this_node.extras if name not in answer.extras),
         *(f"weights {name}" for name in this_node.weights if name not in answer.weights),
     )
-    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, this_node)), tuple(_warnings(answer)), lacks)
+    # Workers do not need the storage: the asking process reads every image and sends it.
+    unreadable = f"it cannot read the workspace's images: {answer.storage}. {_WITHOUT_IMAGES}"
+    warnings = (unreadable,) if answer.storage else ()
+    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, this_node)), warnings, lacks)
 
 
 def _reason(error: Exception | None) -> str:
@@ -135,11 +137,6 @@ def _problems(node: NodeFacts, this_node: NodeFacts) -> Sequence[str]:
     if node.python.rpartition(".")[0] != this_node.python.rpartition(".")[0]:
         problems.append(f"it has Python {node.python}, this machine {this_node.python}. {_SAME}")
     return problems
-
-
-def _warnings(node: NodeFacts) -> Sequence[str]:
-    """Return warnings. Workers do not need the storage: the asking process reads every image and sends it."""
-    return [f"it cannot read the workspace's images: {node.storage}. {_WITHOUT_IMAGES}"] if node.storage else []
 
 
 _SAME = "Install the same version on every machine."

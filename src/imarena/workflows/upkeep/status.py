@@ -22,13 +22,13 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
 from imarena.workflows.views import (
     FAILED,
     UNNAMED_EDITOR,
     View,
     count_answered,
+    read_output_coverage,
     slots_of,
     unanswered_questions,
 )
@@ -49,9 +49,11 @@ class WorkspaceStatus:
     attempts: dict[str, int]
     """Number of attempts by each editor."""
     coverage: dict[str, float]
-    """Fraction of all items, in the data sets that an editor was run on, with an output; boards show the same."""
+    """By editor: the share that exists of all outputs that its data sets need; boards show the same."""
+    needed: dict[str, int]
+    """By editor: the number of outputs that its data sets need."""
     not_run: dict[str, int]
-    """By editor: outputs that count as missing in coverage but were never requested, as in an incomplete folder."""
+    """By editor: outputs that count as missing in coverage but were never asked for, as in an incomplete folder."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
     """By judge and status: every question once, by its answer or by the result of its newest attempt."""
@@ -79,7 +81,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
     unanswered = unanswered_questions(workspace)
     left = {question_id[0]: question.status for question_id, question in unanswered.items()}
     answers = Counter({(judge, Status.OK.value): number for judge, number in count_answered(workspace).items()})
-    judgments = _nest(answers + Counter((question.judge, question.status) for question in unanswered.values()))
+    judgments = nested_counts(answers + Counter((question.judge, question.status) for question in unanswered.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
@@ -96,6 +98,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
         coverage=coverage.coverage(),
+        needed=coverage.needed(),
         not_run=coverage.not_run(),
         outputs_without_pixels={str(key[0] or UNNAMED_EDITOR): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
@@ -136,7 +139,8 @@ def _votes(view: View) -> dict[str, int]:
     return {rater: number for rater, number in zip(votes.rater.names, numbers, strict=True) if number}
 
 
-def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+def nested_counts(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    """Counts by name, then by state."""
     nested: dict[str, dict[str, int]] = {}
     for (name, state), number in sorted(counts.items()):
         nested.setdefault(name, {})[state] = number

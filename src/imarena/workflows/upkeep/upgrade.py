@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imarena.core import Progress, UserError
-from imarena.storage import backup, migrate, open_workspace
+from imarena.storage import backup, is_known_version, migrate, newest_version, open_workspace
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ def upgrade_workspace(
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
         before = migrate.current_version(engine)
-        if before is None or not migrate.is_known_version(before):
+        if before is None or not is_known_version(before):
             migrate.check_schema(engine)
-        if before == migrate.newest_version():
+        if before == newest_version():
             return SchemaUpgrade(before, before)
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
         snapshot = backup(workspace, target, images=False, progress=progress) if make_backup else None

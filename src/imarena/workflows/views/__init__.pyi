@@ -46,6 +46,11 @@ from .codes import Names as Names
 from .codes import constant_column as constant_column
 from .codes import encode_names as encode_names
 from .codes import group_starts as group_starts
+from .coverage import STATES as STATES
+from .coverage import MissingBattles as MissingBattles
+from .coverage import OutputCoverage as OutputCoverage
+from .coverage import matching_rows as matching_rows
+from .coverage import read_output_coverage as read_output_coverage
 from .entries import ITEM_LABELS as ITEM_LABELS
 from .entries import Entries as Entries
 from .exhibits import EditQuestion as EditQuestion
@@ -89,7 +94,6 @@ from .rows import uncounted_judgments as uncounted_judgments
 from .rows import uncounted_votes as uncounted_votes
 from .rows import vote_issues as vote_issues
 from .rows import vote_reasons as vote_reasons
-from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR
 from .slots import slots_of as slots_of
 from .versions import AT as AT

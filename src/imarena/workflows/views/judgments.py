@@ -157,11 +157,14 @@ def _unpack(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, 
     }
 
 
+def _no_rows() -> dict[str, Any]:
+    none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return _unpack(none, nobody, nobody, none, none)
+
+
 def _join_pages(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Join all pages."""
-    none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    first = _unpack(none, nobody, nobody, none, none)
-    writers = {name: ColumnWriter(column.dtype) for name, column in first.items()}
+    writers = {name: ColumnWriter(column.dtype) for name, column in _no_rows().items()}
     for page in pages:
         for name, writer in writers.items():
             writer.append(page[name])
@@ -210,11 +213,7 @@ def constant_variant(n: int) -> CodeArray:
 def join_same_form(earlier: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
     """Join two parts of the judgments of one variant."""
     n = len(earlier) + len(new)
-    pairwise = earlier.variants[0].pairwise
-    names = [name for name in _ARRAYS if name != "variant" and not (pairwise and name == "score")]
-    arrays: dict[str, Any] = {name: joined(getattr(earlier, name), getattr(new, name)) for name in names}
-    if pairwise:
-        arrays["score"] = missing_scores(n)
+    arrays = _joined_arrays([earlier, new], earlier.variants)
     return JudgmentColumns(variants=earlier.variants, variant=constant_variant(n), **arrays)
 
 
@@ -224,26 +223,17 @@ def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
         return parts[0]
     variants = tuple(variant for part in parts for variant in part.variants)
     shift = np.cumsum([0, *(len(part.variants) for part in parts)])
+    # each part has one variant, so its column takes no memory
+    variant = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
+    return JudgmentColumns(variants=variants, variant=variant, **_joined_arrays(parts, variants))
+
+
+def _joined_arrays(parts: Sequence[JudgmentColumns], variants: Sequence[JudgeVariant]) -> dict[str, Any]:
+    """All columns but `variant`; pairs have no scores."""
     pairwise = all(variant.pairwise for variant in variants)
     names = [name for name in _ARRAYS if name != "variant" and not (pairwise and name == "score")]
     arrays: dict[str, Any] = {name: joined(*(getattr(part, name) for part in parts)) for name in names}
-    if pairwise:
-        arrays["score"] = missing_scores(arrays["seq"].size)
-    # each part has one variant, so its column takes no memory
-    variant = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
-    return JudgmentColumns(variants=variants, variant=variant, **arrays)
+    return arrays | ({"score": missing_scores(arrays["seq"].size)} if pairwise else {})
 
 
-NOTHING = JudgmentColumns(
-    variants=(),
-    variant=np.zeros(0, np.int32),
-    seq=np.zeros(0, np.int64),
-    left=np.zeros(0, np.int32),
-    right=np.zeros(0, np.int32),
-    order=np.zeros(0, np.int8),
-    repeat=np.zeros(0, np.int32),
-    status=np.zeros(0, np.int8),
-    preference=np.zeros(0, np.int8),
-    score=np.zeros(0),
-    created_us=np.zeros(0, np.int64),
-)
+NOTHING = JudgmentColumns(variants=(), variant=np.zeros(0, np.int32), score=np.zeros(0), **_no_rows())

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from imarena.core import CodeArray, IntArray, unknown_name
 from imarena.storage import reading
 from imarena.storage.schema import votes
-from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
+from imarena.workflows.views.battles import WHOLE, BattleColumns, joined_battles, live_votes, pairs_of_units
 from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import fetch_columns
@@ -254,19 +254,10 @@ def rating_battles(view: View, voted: BattleColumns, about: str | None, window: 
     if about is None:
         return voted
     pairs = rating_pairs(view, about, window)
-    n = int(pairs.left.size)
-    if not n:
-        return voted
-    dimension = encode_names([*voted.dimension.list(), *([about] * n)])
-    return BattleColumns(
-        left=np.append(voted.left, pairs.left),
-        right=np.append(voted.right, pairs.right),
-        winner=np.append(voted.winner, pairs.winner),
-        judge=Names(np.full(len(voted) + n, -1, np.int32), ()),
-        rater=Names(np.append(voted.rater.of, np.full(n, -1, np.int32)), voted.rater.names),
-        dimension=dimension,
-        score_left=np.append(voted.score_left, pairs.mean_left),
-        score_right=np.append(voted.score_right, pairs.mean_right),
-        created_us=np.append(voted.created_us, pairs.created_us),
-        excluded=voted.excluded,
-    )
+    nobody = Names(np.full(pairs.left.size, -1, np.int32), ())
+    dimension = encode_names([about] * int(pairs.left.size))
+    rated = BattleColumns(
+        pairs.left, pairs.right, pairs.winner, nobody, nobody, dimension, pairs.mean_left, pairs.mean_right,
+        pairs.created_us,
+    )  # fmt: skip
+    return joined_battles([voted, rated]) if len(rated) else voted

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import false, or_, select
 
 from imarena.core.records import Issue, Status, Vote
-from imarena.storage import from_row, reading
+from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.chains import ONE_SIDE, pages
 from imarena.workflows.views.fetch import fetch_columns
@@ -28,10 +28,7 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Vote]
         mask = mask & (cast.campaign.of == (names.index(campaign_id) if campaign_id in names else -2))
     seqs = cast.seq[np.flatnonzero(mask)]
     for start in range(0, seqs.size, PAGE):
-        query = select(votes).where(votes.c.seq.in_(seqs[start : start + PAGE].tolist())).order_by(votes.c.seq)
-        with reading(view.workspace.store.engine) as connection:
-            rows = connection.execute(query).mappings().all()
-        yield from (from_row(Vote, row) for row in rows)
+        yield from view.workspace.store.records(Vote, seq=seqs[start : start + PAGE].tolist())
 
 
 def vote_issues(view: View) -> Iterator[tuple[int, tuple[Issue, ...]]]:

@@ -144,20 +144,18 @@ class View:
     def _of(self, variant: JudgeVariant) -> JudgmentColumns:
         with self._reading:
             columns = self._by_variant.get(variant.form_id)
-            if columns is None and self._before_us is not None:
-                with reading(self.workspace.store.engine) as connection:
-                    columns = self._read_variant(connection, variant, 0)
-                self._keep(variant, columns)
-            elif columns is None:
-                cached = read_judgments_cached(self, variant)
+            if columns is None:
+                is_now = self._before_us is None
+                cached = read_judgments_cached(self, variant) if is_now else None
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
                         columns = self._read_variant(connection, variant, 0)
                     else:
                         columns = self._continue(connection, *cached)
-                if worth_storing(len(columns), len(cached[0]) if cached else 0):
+                if is_now and worth_storing(len(columns), len(cached[0]) if cached else 0):
                     write_judgments_cached(self, variant, columns)
-                self._keep(variant, columns)
+                if self._keep_judgments:
+                    self._by_variant[variant.form_id] = columns
         return columns
 
     def _read_variant(self, connection: Connection, variant: JudgeVariant, after: int) -> JudgmentColumns:
@@ -185,10 +183,6 @@ class View:
 
     def _read_votes(self, connection: Connection) -> VoteColumns:
         return read_votes(connection, self.entries.at, self._before_us, later_turns=self._has_later_turns)
-
-    def _keep(self, variant: JudgeVariant, columns: JudgmentColumns) -> None:
-        if self._keep_judgments:
-            self._by_variant[variant.form_id] = columns
 
     @cached_property
     def verdicts(self) -> Counter[int]:

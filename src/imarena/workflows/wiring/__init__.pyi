@@ -12,7 +12,6 @@ from .judges import wire_judge as wire_judge
 from .judges import wire_lister as wire_lister
 from .remade_judge import RemadeJudge as RemadeJudge
 from .runs import OngoingRun as OngoingRun
-from .runs import exclusive_run as exclusive_run
 from .runs import record_run as record_run
 from .work_journal import PAID as PAID
 from .work_journal import WorkJournal as WorkJournal

@@ -162,8 +162,29 @@ class JudgeRecipe:
         return make(self.options, client), client
 
 
+class _ThroughClient:
+    """What an estimate needs to know about the client of a judge or of a model."""
+
+    client: JudgeChat | None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The endpoint that it asks, if any."""
+        return self.client.endpoint if self.client else None
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether it is a model in this process, which answers one question after the other, at no cost."""
+        return self.client is not None and self.client.runs_here
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions to ask at once to keep the endpoint busy."""
+        return self.client.concurrency if self.client else 8
+
+
 @dataclass(frozen=True)
-class WiredJudge:
+class WiredJudge(_ThroughClient):
     """A judge ready to be asked."""
 
     judge: Judge
@@ -184,24 +205,9 @@ class WiredJudge:
         """The judge's traits."""
         return self.judge.traits
 
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """The endpoint that it asks, if any."""
-        return self.client.endpoint if self.client else None
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether it is a model in this process, which answers one question after the other, at no cost."""
-        return self.client is not None and self.client.runs_here
-
-    @property
-    def concurrency(self) -> int:
-        """How many questions to ask at once to keep the endpoint busy."""
-        return self.client.concurrency if self.client else 8
-
 
 @dataclass(frozen=True)
-class ChatTask:
+class ChatTask(_ThroughClient):
     """A model asked for something else than a verdict, in the form that an estimate takes (`judges.estimate_sizes`)."""
 
     name: str
@@ -212,21 +218,6 @@ class ChatTask:
     def traits(self) -> JudgeTraits:
         """One question for each answer."""
         return JudgeTraits(max_reply_tokens=self.max_reply_tokens)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The endpoint that it asks."""
-        return self.client.endpoint
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether the model runs in this process."""
-        return self.client.runs_here
-
-    @property
-    def concurrency(self) -> int:
-        """How many questions to ask at once to keep the endpoint busy."""
-        return self.client.concurrency
 
 
 def wire_judge(

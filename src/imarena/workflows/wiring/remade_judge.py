@@ -3,8 +3,7 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from imarena.core import Exhibit, Judge, JudgeTraits, Verdict
-from imarena.core.records import JsonDict
+from imarena.core import Exhibit, Judge, Verdict
 from imarena.workflows.wiring.judges import JudgeRecipe
 
 
@@ -13,8 +12,11 @@ class RemadeJudge:
 
     def __init__(self, recipe: JudgeRecipe) -> None:
         self._recipe = recipe
-        self._judge: Judge
-        self._judge, self._client = recipe.make()
+        judge, self._client = recipe.make()
+        self._judge: Judge = judge
+        self.name, self.version, self.params = judge.name, judge.version, judge.params
+        self.prompt_id, self.prompt_version = judge.prompt_id, judge.prompt_version
+        self.traits = judge.traits
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._recipe,)
@@ -27,36 +29,6 @@ class RemadeJudge:
     def gpus(self) -> float:
         """GPUs for the judge and its model."""
         return max(self.traits.gpus, 0.0 if self._recipe.model.get("device") == "cpu" else 1.0)
-
-    @property
-    def name(self) -> str:
-        """As the judge says, like the following."""
-        return self._judge.name
-
-    @property
-    def version(self) -> str:
-        """Part of a judgment's identity."""
-        return self._judge.version
-
-    @property
-    def prompt_id(self) -> str:
-        """Part of a judgment's identity."""
-        return self._judge.prompt_id
-
-    @property
-    def prompt_version(self) -> str:
-        """Part of a judgment's identity."""
-        return self._judge.prompt_version
-
-    @property
-    def params(self) -> JsonDict:
-        """Part of a judgment's identity."""
-        return self._judge.params
-
-    @property
-    def traits(self) -> JudgeTraits:
-        """What the judge needs and can do."""
-        return self._judge.traits
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask the judge, whose model must be loaded."""

@@ -1,11 +1,10 @@
-"""Record that a command is running and how it ended, and lock out a second run of the same work."""
+"""Record that a command is running and how it ended."""
 
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from imarena.core import UserError, content_id
 from imarena.core.records import JsonDict, Run, now
 from imarena.storage import Claims, Workspace
 
@@ -62,29 +61,3 @@ def _mark_interrupted(workspace: Workspace, claims: Claims, new: Run) -> None:
         if run is not None and run.state == "running":
             workspace.store.put(run.model_copy(update={"state": "interrupted"}))
     claims.release(dead)
-
-
-@contextmanager
-def exclusive_run(workspace: Workspace, command: str, name: str) -> Iterator[None]:
-    """Prevent other runs on this machine from asking this judge or editor meanwhile and paying for the same work.
-
-    The lock belongs to the process: any end of it, even a kill, releases it.
-    """
-    try:
-        import fcntl
-    except ImportError:  # this system has no such locks
-        yield
-        return
-    folder = workspace.root / "locks"
-    folder.mkdir(exist_ok=True)
-    with (folder / f"{content_id('asking', command, name)[-16:]}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UserError(
-                f"Another `{command}` is asking {name} in this workspace now; both would pay for the same work.",
-                hint="Wait until it ends, or stop it: the same command continues there. --concurrency raises the rate.",
-            ) from error
-        except OSError:  # a file system without locks, such as some shared ones
-            pass
-        yield

@@ -1,5 +1,7 @@
 """A journal of steps in the workspace: every paid answer is stored before the next question is asked."""
 
+from collections.abc import Sequence
+
 from imarena.core import JournalEntry, StoreError
 from imarena.core.records import Evidence, JsonDict
 from imarena.images import describe_image
@@ -11,18 +13,20 @@ PAID = "cost_usd"
 class WorkJournal:
     """Stores answers as evidence, found by their work; an image stored with an answer is safe from `gc`.
 
-    `attempt` is None if no entries of earlier runs should be used.
+    `attempt` is None if no entries of earlier runs should be used. `also`: other work whose answers are found, too.
     """
 
     def __init__(
-        self, workspace: Workspace, work: str, attempt: int | None, *, kind: str, tool: str, tool_version: str
-    ) -> None:
+        self, workspace: Workspace, work: str, attempt: int | None, *, kind: str, tool: str, tool_version: str,
+        also: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self._workspace = workspace
         self._work = work
         self._attempt = attempt
         self._kind = kind
         self._tool = tool
         self._tool_version = tool_version
+        self._also = also
         self._held: dict[str, Evidence] | None = None
         self.paid_usd = 0.0
         """Cost of this run's new answers, in US dollars."""
@@ -46,15 +50,18 @@ class WorkJournal:
         sha256 = None if noted.image is None else self._keep(noted.image)
         params: JsonDict = {"call": call, **({} if noted.ok else {"attempt": self._attempt})}
         value: JsonDict = {**noted.value, PAID: noted.cost_usd, **({"picture": True} if sha256 else {})}
-        self._workspace.store.add(
-            [
-                Evidence(
-                    image_sha256=self._work, against_sha256=sha256, tool=self._tool, tool_version=self._tool_version,
-                    kind=self._kind,
-                    params=params, value=value,
-                )
-            ]
+        evidence = Evidence(
+            image_sha256=self._work, against_sha256=sha256, tool=self._tool, tool_version=self._tool_version,
+            kind=self._kind, params=params, value=value,
         )  # fmt: skip
+        self._add(evidence)
+
+    def refresh(self) -> None:
+        """Read the stored answers again, before they are next needed."""
+        self._held = None
+
+    def _add(self, evidence: Evidence) -> None:
+        self._workspace.store.add([evidence])
 
     def _keep(self, data: bytes) -> str:
         image = describe_image(data)
@@ -64,7 +71,7 @@ class WorkJournal:
     def _stored_steps(self) -> dict[str, Evidence]:
         if self._held is None:
             self._held = {}
-            rows = self._workspace.store.records(Evidence, image_sha256=self._work, kind=self._kind)
+            rows = self._workspace.store.records(Evidence, image_sha256=[*self._also, self._work], kind=self._kind)
             for evidence in rows if self._attempt is not None else ():
                 if evidence.params.get("attempt", self._attempt) == self._attempt:
                     self._held[str(evidence.params["call"])] = evidence

@@ -11,7 +11,6 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit
 from imarena.judges.chat.checklist import read_yes_no
 from imarena.judges.chat.prompt import (
-    check_exhibit,
     injection_guard,
     load_prompt,
     prompt_names,
@@ -116,7 +115,7 @@ def test_braces_in_an_instruction_are_left_alone() -> None:
 )
 def test_an_exhibit_that_does_not_fit_is_refused_before_the_call(name: str, shown: Exhibit) -> None:
     with pytest.raises(UserError):
-        check_exhibit(load_prompt(name), shown)
+        load_prompt(name).check(shown)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_it_is_the_default_where_it_is_installed(
 def test_the_finder_asks_for_the_whole_phrase(installed: Path) -> None:
     pixels = noise(4, 60, 90)
     finder = PhraseFinder("grounding-dino")
-    model = load_grounding_dino(installed, CPU, threshold=FLOOR)
+    model = load_grounding_dino(installed, CPU)
     for phrase in ("red dog", "cup"):
         (expected,) = model.batch([pixels], [phrase], FLOOR)
         assert list(finder.search(pixels, phrase)) == list(expected)
@@ -67,7 +67,7 @@ def test_the_finder_asks_for_the_whole_phrase(installed: Path) -> None:
 def test_an_edit_is_judged_by_its_boxes(installed: Path) -> None:
     """Counting what the model itself finds is right, and one more is wrong."""
     before, after = noise(5, 60, 60), noise(6, 60, 60)
-    (found,) = load_grounding_dino(installed, CPU, threshold=0.0).batch([after], ["cup"], 0.0)
+    (found,) = load_grounding_dino(installed, CPU).batch([after], ["cup"], 0.0)
     scores = sorted(one.score for one in found if one.box[2] - one.box[0] < 58 or one.box[3] - one.box[1] < 58)
     threshold = float(np.clip(scores[len(scores) // 2], FLOOR, 0.99))
     above = sum(round(score, 4) > threshold for score in scores)

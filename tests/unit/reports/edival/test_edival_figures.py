@@ -16,7 +16,7 @@ from imarena.reports.edival.figures import (
     pareto_front,
     pooled_overall,
     tool_swap,
-    type_rates,
+    type_rate,
 )
 from imarena.reports.edival.plots import luminance_points
 from imarena.reports.edival.scored import ScoredEdit, ScoredOutput, ScoredSet, complete_cases
@@ -74,7 +74,9 @@ def test_the_pooled_form_of_section_o4() -> None:
 def test_undecided_images_are_counted_and_left_out() -> None:
     scored = ScoredSet((output("1", [True, None]), output("2", [False, None]), output("3", [True, True])))
     (figures,) = all_figures(scored, MULTI)
-    assert (figures.images, figures.undecided, figures.image_success) == (3, 2, 1.0)
+    assert (figures.images, figures.image_success) == (3, 1.0)
+    (row,) = tables.count_table(scored, MULTI).rows
+    assert row[4] == 2, "undecided"
     assert figures.task_success == 1.0
 
 
@@ -92,8 +94,10 @@ def test_a_turn_keeps_the_images_with_outputs_through_it() -> None:
 
 def test_types_in_complex_mode_are_all_of_the_prompt() -> None:
     outputs = [output("1", [True, False, True], mode=COMPLEX)]
-    assert type_rates(outputs, COMPLEX) == {"subject_add": (1.0, 1), "color_alter": (0.0, 1), "count_change": (1.0, 1)}
-    assert type_rates(outputs, MULTI) == {"count_change": (1.0, 1)}
+    rates = {kind: type_rate(outputs, kind) for kind in ("subject_add", "color_alter", "count_change", "text_change")}
+    assert rates == {"subject_add": 1.0, "color_alter": 0.0, "count_change": 1.0, "text_change": None}
+    step = [replace(outputs[0], mode=MULTI)]
+    assert (type_rate(step, "subject_add"), type_rate(step, "count_change")) == (None, 1.0)
 
 
 def test_the_share_that_passes_both_lines() -> None:
@@ -205,3 +209,24 @@ def test_other_measures_of_quality_have_a_table_only_where_they_are() -> None:
     assert titles[:4] == ["editor", "aesthetics T1", "aesthetics T2", "aesthetics T3"]
     assert dict(zip(titles, table.rows[0], strict=True))["vlm quality T3"] == 60.0
     assert dict(zip(titles, table.rows[-1], strict=True))["vlm quality T1"] == 70.0
+
+
+def test_a_missing_overall_has_no_rank_and_equal_ones_share_it() -> None:
+    scored = ScoredSet(
+        (
+            *chain("1", [True, True], editor="b", cc=0.81),
+            *chain("1", [True, True], editor="c", cc=0.81),
+            *chain("1", [True, False], editor="d"),
+            *chain("1", [True, None], editor="a"),
+        )
+    )
+    table = tables.score_table(scored, MULTI)
+    assert [(row[0], row[-1]) for row in table.rows] == [("b", 1), ("c", 1), ("d", 3), ("a", None)]
+    compared = tables.settings_table([scored], MULTI)
+    assert [(row[1], row[-1]) for row in compared.rows] == [("b", 1), ("c", 1), ("d", 3), ("a", None)]
+
+
+def test_a_front_names_editors_that_could_not_be_placed() -> None:
+    scored = ScoredSet((*chain("1", [True], editor="b"), *chain("1", [None], editor="a")))
+    rows = {(row[0], row[1]): row[2:] for row in tables.pareto_table(scored, MULTI).rows}
+    assert rows["T1", "IF and CC"] == ("b", "a")

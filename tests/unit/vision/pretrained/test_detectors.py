@@ -53,8 +53,8 @@ def grounding_dino(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_grounding_dino_gives_the_models_boxes_with_the_best_phrase(grounding_dino: Path) -> None:
     images = odd_images()
-    detector = load_grounding_dino(grounding_dino, CPU, threshold=0.0)
-    found = detector.batch(list(images.values()), ["cup", "red dog"])
+    detector = load_grounding_dino(grounding_dino, CPU)
+    found = detector.batch(list(images.values()), ["cup", "red dog"], 0.0)
     model = transformers.GroundingDinoForObjectDetection.from_pretrained(grounding_dino).eval()
     processor = transformers.GroundingDinoImageProcessorPil.from_pretrained(grounding_dino)
     tokens = transformers.AutoTokenizer.from_pretrained(grounding_dino)("cup . red dog .", return_tensors="pt")
@@ -76,21 +76,21 @@ def test_grounding_dino_gives_the_models_boxes_with_the_best_phrase(grounding_di
 
 def test_what_else_is_in_a_batch_changes_nothing(grounding_dino: Path) -> None:
     images = list(odd_images().values())
-    detector = load_grounding_dino(grounding_dino, CPU, threshold=0.0)
-    together = detector.batch(images, ["cup", "dog"])
+    detector = load_grounding_dino(grounding_dino, CPU)
+    together = detector.batch(images, ["cup", "dog"], 0.0)
     for pixels, detections in zip(images, together, strict=True):
-        (alone,) = detector.batch([pixels], ["cup", "dog"])
+        (alone,) = detector.batch([pixels], ["cup", "dog"], 0.0)
         assert [one.score for one in alone] == pytest.approx([one.score for one in detections], abs=1e-5)
     assert detector.batch([], ["cup"]) == []
 
 
 def test_many_phrases_are_asked_in_groups_that_fit(grounding_dino: Path) -> None:
     (pixels,) = [odd_images()["odd size"]]
-    detector = load_grounding_dino(grounding_dino, CPU, threshold=0.0)
+    detector = load_grounding_dino(grounding_dino, CPU)
     phrases = ["cup", "dog", "red", "person", "car", "red cup", "red dog", "red car"]  # 22 tokens where 14 fit
-    (found,) = detector.batch([pixels], phrases)
+    (found,) = detector.batch([pixels], phrases, 0.0)
     first, second = phrases[:6], phrases[6:]
-    parts = [*detector.batch([pixels], first)[0], *detector.batch([pixels], second)[0]]
+    parts = [*detector.batch([pixels], first, 0.0)[0], *detector.batch([pixels], second, 0.0)[0]]
     assert sorted(one.score for one in found) == pytest.approx(sorted(one.score for one in parts), abs=1e-6)
     assert {one.label for one in found} <= set(phrases)
     with pytest.raises(UserError, match="too long"):
@@ -101,9 +101,9 @@ def test_many_phrases_are_asked_in_groups_that_fit(grounding_dino: Path) -> None
 
 def test_the_threshold_cuts(grounding_dino: Path) -> None:
     pixels = odd_images()["odd size"]
-    (every,) = load_grounding_dino(grounding_dino, CPU, threshold=0.0).batch([pixels], ["cup"])
+    (every,) = load_grounding_dino(grounding_dino, CPU).batch([pixels], ["cup"], 0.0)
     middle = every[len(every) // 2].score
-    (some,) = load_grounding_dino(grounding_dino, CPU, threshold=middle).batch([pixels], ["cup"])
+    (some,) = load_grounding_dino(grounding_dino, CPU).batch([pixels], ["cup"], middle)
     assert some == tuple(one for one in every if one.score > middle)
     assert 0 < len(some) < len(every)
 
@@ -114,7 +114,7 @@ def test_owl_gives_the_boxes_of_transformers(make: Any, family: str, tmp_path: P
     folder = make(tmp_path / family)
     images = odd_images()
     phrases = ["red dog", "a picture", "green"]
-    found = load_owl(folder, CPU, threshold=0.0).batch(list(images.values()), phrases)
+    found = load_owl(folder, CPU).batch(list(images.values()), phrases, 0.0)
     model = getattr(transformers, f"{family}ForObjectDetection").from_pretrained(folder).eval()
     images_of = getattr(transformers, f"{family}ImageProcessorPil").from_pretrained(folder)
     tokens = transformers.AutoTokenizer.from_pretrained(folder)(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 torch = pytest.importorskip("torch", reason="needs the vision extra")
 transformers = pytest.importorskip("transformers", reason="needs the vision extra")
 
-from imarena.vision import Placement, load_depth_anything, load_dinov3, load_siglip  # noqa: E402
+from imarena.vision import Placement, load_depth_anything, load_dinov3  # noqa: E402
+from imarena.vision.pretrained.image_features import load_features, projected_features  # noqa: E402
 from tests.models.tiny_vision_models import make_depth_anything, make_dinov3, make_siglip  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import odd_images  # noqa: E402
 from tests.unit.vision.pretrained.test_preparation import plain_stretch  # noqa: E402
@@ -45,7 +46,7 @@ def test_dinov3_gives_the_class_token_of_the_plainly_prepared_image(tmp_path: Pa
 def test_siglip_gives_the_features_of_transformers(tmp_path: Path) -> None:
     folder = make_siglip(tmp_path / "siglip")
     images = odd_images()
-    embedder = load_siglip(folder, CPU)
+    embedder = load_features(folder, CPU, projected_features, "a test")
     vectors = dict(zip(images, embedder.batch(list(images.values())), strict=True))
     model = transformers.SiglipModel.from_pretrained(folder).eval()
     processor = transformers.SiglipImageProcessorPil.from_pretrained(folder)
@@ -56,11 +57,6 @@ def test_siglip_gives_the_features_of_transformers(tmp_path: Path) -> None:
         with torch.inference_mode():
             features = model.vision_model(pixel_values=inputs["pixel_values"]).pooler_output[0]
         assert np.abs(vectors[name] - unit(features.numpy())).max() < 1e-5
-    ids = [1, 9, 11, 2, *[0] * 12]  # <s> red dog </s>, padded to 16
-    with torch.inference_mode():
-        features = model.text_model(input_ids=torch.tensor([ids])).pooler_output[0]
-    (text,) = embedder.embed_texts(["Red DOG"])
-    assert np.abs(text - unit(features.numpy())).max() < 1e-5
 
 
 def test_depth_equals_the_post_processing_of_transformers(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """SAM, SAM 2 and MobileSAM on tiny random models: masks and scores against the models. Needs the vision extra."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from imarena.vision import Placement, load_mobile_sam, load_sam, load_sam2  # no
 from imarena.vision.model_weights.safetensors_file import write_safetensors  # noqa: E402
 from imarena.vision.model_weights.torch_archive import read_torch_archive  # noqa: E402
 from imarena.vision.pretrained.mobile_sam import mobile_sam_model  # noqa: E402
-from imarena.vision.pretrained.prompted_masks import EverythingOptions, _apart, _without_doubles  # noqa: E402
+from imarena.vision.pretrained.prompted_masks import _apart, _without_doubles  # noqa: E402
 from imarena.vision.pretrained.tiny_vit import TinyViT, TinyVitStage  # noqa: E402
 from tests.models.tiny_vision_models import make_mobile_sam, make_sam, make_sam2, mobile_sam_tensors  # noqa: E402
 from tests.unit.vision.pretrained.odd_images import odd_images  # noqa: E402
@@ -105,9 +106,13 @@ def test_sam2_gives_the_masks_of_its_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "load"), [(make_sam, load_sam), (make_sam2, load_sam2), (make_mobile_sam, load_mobile_sam)]
 )
-def test_everything_is_apart_and_alone_as_in_a_batch(make: Any, load: Any, tmp_path: Path) -> None:
-    everything = EverythingOptions(points_per_side=4, min_score=-9, min_stability=0.0, max_overlap=0.9)
-    segmenter = load(make(tmp_path / "model"), CPU, everything)
+def test_everything_is_apart_and_alone_as_in_a_batch(
+    make: Any, load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("_POINTS_PER_SIDE", 4), ("_MIN_STABILITY", 0.0), ("_MAX_OVERLAP", 0.9)):
+        monkeypatch.setattr(f"imarena.vision.pretrained.prompted_masks.{name}", value)
+    segmenter = load(make(tmp_path / "model"), CPU)
+    segmenter._network = replace(segmenter._network, min_score=-9)
     images = list(odd_images().values())
     results = segmenter.batch(images)
     assert sum(len(found) for found in results) > 5
@@ -123,12 +128,12 @@ def test_everything_is_apart_and_alone_as_in_a_batch(make: Any, load: Any, tmp_p
 def test_the_surer_of_two_like_masks_stays_and_small_ones_lie_on_top() -> None:
     large, small, twin = (np.zeros((10, 10), bool) for _ in range(3))
     large[1:9, 1:9] = small[2:4, 2:4] = twin[1:9, 1:8] = True
-    assert _without_doubles(np.stack([large, small, twin]), [0.7, 0.6, 0.9], 0.7) == [2, 1]
-    assert _without_doubles(np.stack([large, small, twin]), [0.7, 0.6, 0.9], 0.9) == [2, 0, 1]
-    first, second = _apart([large, small], [0.7, 0.6], 1)
+    assert _without_doubles(np.stack([large, small, twin]), [0.7, 0.6, 0.9]) == [2, 1], "IoU 0.875"
+    twin[1:9, 6:8] = False
+    assert _without_doubles(np.stack([large, small, twin]), [0.7, 0.6, 0.9]) == [2, 0, 1], "IoU 0.625"
+    first, second = _apart([large, small], [0.7, 0.6])
     assert (first.mask == (large & ~small)).all()
     assert (second.mask == small).all()
-    assert [one.mask.sum() for one in _apart([large, small], [0.7, 0.6], 5)] == [64]
 
 
 def test_a_pt_file_of_mobile_sam_becomes_the_same_model(tmp_path: Path) -> None:

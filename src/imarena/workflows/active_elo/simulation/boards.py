@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, IntArray, unknown_name
+from imarena.core import FloatArray, IntArray
 from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid_ranks, refit_strengths
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, vote_batch
@@ -47,8 +47,6 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "online-no-rho": lambda: _online(fleet, votes, rounds, weighed=False),
         "corrected": lambda: _corrected_boards(fleet, votes, rounds),
     }
-    if aggregation not in makers:
-        raise unknown_name("No aggregation", aggregation, makers)
     return makers[aggregation]()
 
 

@@ -1,6 +1,7 @@
 """Route: boards from votes and a judge, from people alone, from the judge alone; checked against the gold set."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.calibrations import ALL
 from imarena.workflows.boards.weighted.online import weighted_online_board, with_range
 from imarena.workflows.boards.weighted.vote_data import VoteData, VoteTable, read_vote_data
+from imarena.workflows.views import View, read_output_coverage
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
 GOLD_SETTING = "gold"
@@ -93,6 +95,8 @@ def arena_boards(
     """Return a setting's signed board, or one per value of a label, for both `rank` and `route rerank`."""
     options = with_range(options, vote_data)
     parts, unnamed = _parts(vote_data, by)
+    view = View(workspace)
+    covered = read_output_coverage(view)
     boards = []
     for scope, part in parts:
         board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
@@ -101,7 +105,8 @@ def arena_boards(
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         boards.append(
             sign_ranking(
-                _with_coverage(board, part), {"source": WHOSE.get(name, "people, judge"), **signature_data(part)}
+                _with_coverage(board, covered.coverage(covered.units_with(view, scope))),
+                {"source": WHOSE.get(name, "people, judge"), **signature_data(part)},
             )
         )
     return boards
@@ -110,9 +115,8 @@ def arena_boards(
 WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
 
 
-def _with_coverage(board: Ranking, vote_data: VoteData) -> Ranking:
-    """Return the board with the fraction of items for which each model has an output."""
-    shares = dict(zip(vote_data.pool.models, vote_data.pool.present.mean(axis=0).tolist(), strict=True))
+def _with_coverage(board: Ranking, shares: Mapping[str, float]) -> Ranking:
+    """Return the board with the coverage of each model."""
     models = tuple(standing.model_copy(update={"coverage": shares.get(standing.model)}) for standing in board.models)
     return board.model_copy(update={"models": models})
 

@@ -26,6 +26,8 @@ from imarena.stats import ScoreRange
 from imarena.storage import Workspace
 
 ALL = "all"
+_COLUMNS = ("gap", "agreement", "low", "high", "empirical", "n")
+"""The columns of a `Curve` that a record holds."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,7 @@ def calibration_record(
 ) -> Calibration:
     """A curve with the pairs behind it and the versions of the judge that scored them."""
     points: JsonDict = {
-        "gap": curve.gap.tolist(),
-        "agreement": curve.agreement.tolist(),
-        "low": curve.low.tolist(),
-        "high": curve.high.tolist(),
-        "empirical": curve.empirical.tolist(),
-        "n": curve.n.tolist(),
+        **{name: getattr(curve, name).tolist() for name in _COLUMNS},
         "q_mixture": reliability(curve.agreement).tolist(),
         "parameters": None if curve.parameters is None else list(curve.parameters),
         "edges": None if curve.edges is None else curve.edges.tolist(),
@@ -119,9 +116,7 @@ def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
         gap, agrees = pairs_of(record)
         return fit_curve(gap, agrees, method="piecewise", rounds=0)
     curve: Any = record.curve
-    columns = {
-        name: np.array(curve[name], np.float64) for name in ("gap", "agreement", "low", "high", "empirical", "n")
-    }
+    columns = {name: np.array(curve[name], np.float64) for name in _COLUMNS}
     parameters, edges = curve.get("parameters"), curve.get("edges")
     return Curve(
         record.method,

@@ -29,6 +29,8 @@ from imarena.workflows.views import (
 
 SHOWN = 4
 """Number of examples of each kind."""
+GOOD = 0.5
+"""A win share or a true quality (0 to 1) above this is good, below it bad."""
 NO_TRUTH: Mapping[str, float] = MappingProxyType({})
 PictureLink = Callable[[ImageRef], str]
 
@@ -41,7 +43,7 @@ def example_sections(
     if main is None or not len(main.battles):
         return
     share, fought = output_points(view, main.battles)
-    yield from _extremes(view, main.battles, share, fought, picture, truth)
+    yield from _extremes(view, main, share, fought, picture, truth)
     yield from _disagreements(view, judges, picture)
     disputed = _disputed_items(view, [board.battles for board in boards], picture)
     if disputed:
@@ -61,23 +63,34 @@ def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float6
 
 
 def _extremes(
-    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
+    view: View, main: Board, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
     truth: Mapping[str, float],
 ) -> Iterator[Section]:  # fmt: skip
-    entries = view.entries
+    entries, battles = view.entries, main.battles
+    who, are = whose_opinion(main)
     rows = np.flatnonzero(entries.pictured & (fought > 0))
     enough = rows[fought[rows] >= np.median(fought[rows]) / 2] if rows.size else rows
     scores = _mean_scores(battles, len(entries.output_id))
-    for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
+    for extreme, sign in (("best", -1), ("worst", 1)):
         selected = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
         order = selected[np.lexsort((entries.order[selected], sign * scores[selected], sign * share[selected]))]
         positions = _different(view, order)
         if positions:
-            text = "By the share of points that an output took in its battles on the first board; one per item."
+            text = "By the win share of an output in its battles on the first board (a tie counts half); one per item."
             if truth:
-                text += " A judge can be wrong: compare with the true quality (0 to 1, as in “Known truth”)."
-            exhibits = tuple(_exhibit(view, index, share, fought, picture, truth) for index in positions)
-            yield Section(title, (text,), exhibits=exhibits)
+                text += f" Where the true quality (0 to 1, as in “Known truth”) contradicts it, {who} {are} wrong."
+            wrong = f"{who} {are} wrong here"
+            exhibits = tuple(_exhibit(view, index, share, fought, picture, truth, wrong) for index in positions)
+            yield Section(f"Outputs that {who} rated {extreme}", (text,), exhibits=exhibits)
+
+
+def whose_opinion(board: Board) -> tuple[str, str]:
+    """Who rated the outputs of a board, and the verb that fits."""
+    if board.chosen.source == "human":
+        return "people", "are"
+    if board.chosen.source == "all":
+        return "people and judges", "are"
+    return ("the judge", "is") if len(board.chosen.judges) == 1 else ("the judges", "are")
 
 
 def _mean_scores(battles: BattleColumns, number: int) -> NDArray[np.float64]:
@@ -105,17 +118,25 @@ def _different(view: View, order: NDArray[np.int64]) -> list[int]:
 
 def _exhibit(
     view: View, index: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: PictureLink,
-    truth: Mapping[str, float],
+    truth: Mapping[str, float], wrong: str,
 ) -> GalleryItem:  # fmt: skip
+    """An output with its win share; `wrong` is added if the known truth is on the other side of one half."""
     output, item = _records(view, index)
-    note = f"took {share[index]:.0%} of the points in {counted(int(fought[index]), 'battle')}"
+    note = f"win share {share[index]:.0%} in {counted(int(fought[index]), 'battle')}"
     if output.output_id in truth:
-        note += f", true quality {truth[output.output_id]:.2f}"
+        quality = truth[output.output_id]
+        note += f", true quality {quality:.2f}"
+        note += f": {wrong}" if (quality < GOOD) == (share[index] > GOOD) else ""
+    return output_exhibit(view, item, output, _about(item), note, picture)
+
+
+def output_exhibit(view: View, item: Item, output: Output, title: str, note: str, picture: PictureLink) -> GalleryItem:
+    """An output beside the images of its edit."""
     edit = edit_question(item, output, None, chain_of(view.workspace, output))
     images = asked_images(edit, picture)
     if output.image is not None:
         images.append(PageImage(picture(output.image), output_name(item, output), note))
-    return GalleryItem(_about(item), edit.instruction, tuple(images))
+    return GalleryItem(title, edit.instruction, tuple(images))
 
 
 def _records(view: View, index: int) -> tuple[Output, Item]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from imarena.core import package_yaml
 from imarena.core.records import Evidence, Issue, Output
-from imarena.workflows.studies import verdict_texts
+from imarena.storage import JudgeVariant
+from imarena.workflows.studies import VerdictText, verdict_texts
 from imarena.workflows.views import NONE, View, live_judgments, vote_issues
 
 NOT_DONE = "not done"
@@ -66,14 +67,16 @@ def failure_modes() -> tuple[FailureMode, ...]:
 def find_failures(view: View) -> dict[str, list[FoundBy]]:
     """Findings of each source by mode; sources that checked nothing are left out."""
     findings: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
-    flags, measured = _flags(view)
-    judged = list(_builtin_reasons(view))
-    lights = dict(_luminance(view))
+    flags = _flags(view)
+    builtin = view.variants.counting(("builtin",), pairwise=False)
+    judged = [(output, stored.reasons) for output, stored in _verdicts(view, builtin, '"facts"')]
+    quality = [v for v in view.variants.counting(dimension="quality", pairwise=False) if v.judge == "edival"]
+    lights = {output: stored.scores for output, stored in _verdicts(view, quality, '"luminance')}
     rated, issues = _issues(view)
     for mode in failure_modes():
-        if mode.flags and measured:
+        if mode.flags and flags:
             failed = {output for output, names in flags.items() if names & set(mode.flags)}
-            findings[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(measured)))
+            findings[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(flags)))
         if mode.judged and judged:
             checked = {output for output, reasons in judged if _applies(mode, reasons)}
             failed = {output for output, reasons in judged if output in checked and _fails(mode, reasons)}
@@ -87,8 +90,8 @@ def find_failures(view: View) -> dict[str, list[FoundBy]]:
     return findings
 
 
-def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
-    """Flags by output, and all measured outputs."""
+def _flags(view: View) -> dict[str, set[str]]:
+    """The flags of all measured outputs; an output may have none."""
     by_image: dict[str, set[str]] = defaultdict(set)
     for kind in ("failure_modes.edit", "failure_modes.reference"):
         for row in view.workspace.store.rows(Evidence, kind=kind):
@@ -98,18 +101,16 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
         for row in view.workspace.store.rows(Output, status="ok"):
             if row["image_sha256"] in by_image:
                 flags[row["id"]] = by_image[row["image_sha256"]]
-    return flags, set(flags)
+    return flags
 
 
-def _builtin_reasons(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
-    variants = view.variants.counting(("builtin",), pairwise=False)
-    judgments = live_judgments(view, variants) if variants else None
-    if judgments is None:
-        return
-    left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
-    for stored in verdict_texts(view, judgments, '"facts"'):
-        yield view.entries.id_of(left[stored.seq]), stored.reasons
+def _verdicts(view: View, variants: Sequence[JudgeVariant], holding: str) -> Iterator[tuple[str, VerdictText]]:
+    """The stored verdicts of these variants that contain a text, by output."""
+    if variants:
+        judgments = live_judgments(view, variants)
+        left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
+        for stored in verdict_texts(view, judgments, holding):
+            yield view.entries.id_of(left[stored.seq]), stored
 
 
 def _applies(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
@@ -133,19 +134,6 @@ def _fails(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
     if mode.several:
         return 0 < len(missed) < len(checks)
     return any(kind in mode.checks for kind in missed)
-
-
-def _luminance(view: View) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """EdiVal's luminance of outputs and of their base images."""
-    variants = [
-        variant for variant in view.variants.counting(dimension="quality", pairwise=False) if variant.judge == "edival"
-    ]
-    if not variants:
-        return
-    judgments = live_judgments(view, variants)
-    left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
-    for stored in verdict_texts(view, judgments, '"luminance'):
-        yield view.entries.id_of(left[stored.seq]), stored.scores
 
 
 def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:

@@ -9,20 +9,18 @@ from imarena.core.records import Item, Output
 from imarena.reports import (
     Chart,
     GalleryItem,
-    PageImage,
     Section,
     columns,
     heat_map,
     histogram,
     issues_section,
-    output_name,
 )
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.reporting.failures.error_areas import error_areas
-from imarena.workflows.reporting.failures.examples import PictureLink, asked_images
+from imarena.workflows.reporting.failures.examples import PictureLink, output_exhibit
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
 from imarena.workflows.serving import ISSUE_GRID, ISSUE_KINDS, IssueHeatMap, every_issue
-from imarena.workflows.views import View, chain_of, edit_question
+from imarena.workflows.views import View
 
 EXAMPLES = 3
 """Number of outputs shown per mode."""
@@ -69,7 +67,8 @@ def _modes(view: View, findings: Mapping[str, list[FoundBy]], editors: Sequence[
             exhibits += _examples(view, mode, best, editors, picture)
     head = columns(
         "failure mode", "found by", Column("outputs with it", ",", "–"), Column("outputs checked", ",", "–"),
-        Column("share", ".1%", "–"), Column("most often", absent="–", wrap=True), "paper",
+        Column("share", ".1%", "–"),
+        Column("most often (share of the editor's outputs)", absent="–", wrap=True), "paper",
     )  # fmt: skip
     notes = (
         "measurement: `imarena edit` compares each output with its source and reference images (not imported outputs, "
@@ -122,14 +121,9 @@ def _examples(
             output_ids.append(entries.id_of(index))
     for output in view.workspace.store.records(Output, id=output_ids[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
-        if item is None or output.image is None:
-            continue
-        edit = edit_question(item, output, None, chain_of(view.workspace, output))
-        images = [
-            *asked_images(edit, picture),
-            PageImage(picture(output.image), output_name(item, output), f"{mode.name}, found by {source.source}"),
-        ]
-        yield GalleryItem(f"{mode.name} · {item.key}", edit.instruction, tuple(images))
+        if item is not None and output.image is not None:
+            note = f"{mode.name}, found by {source.source}"
+            yield output_exhibit(view, item, output, f"{mode.name} · {item.key}", note, picture)
 
 
 def _heat_maps(issues: IssueHeatMap, issue_counts: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:

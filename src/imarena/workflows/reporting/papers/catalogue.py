@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import package_yaml, plural
+from imarena.core import UserError, grouped, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
+CHAPTER = "In the form of the papers"
+"""The heading of all sections about papers."""
 _NAMED = 4
 """Tables of another section that a sentence names."""
 
@@ -33,6 +35,20 @@ class PaperEntry:
     charts: tuple[str, ...] = ()
     """Beginnings of the names of its plots in `imarena edival report --out`."""
 
+    @property
+    def label(self) -> str:
+        """The place in the paper, such as `Table 3`."""
+        return f"{self.place[0].upper()}{self.place[1:]}"
+
+    def titled(self, table: Table) -> Table:
+        """One of the entry's tables with its place in the paper in the title."""
+        titles = [self.title, table.title]
+        if not table.title or self.title.startswith(table.title):
+            titles = [self.title]
+        elif table.title.startswith(self.title):
+            titles = [table.title]
+        return replace(table, title=f"{self.label}. {': '.join(titles)}")
+
 
 @cache
 def paper_entries() -> tuple[PaperEntry, ...]:
@@ -49,6 +65,7 @@ def paper_entries() -> tuple[PaperEntry, ...]:
     return tuple(entries)
 
 
+@cache
 def makers() -> dict[str, Callable[[PaperData], Block]]:
     """The functions that make entries, by name."""
     return {
@@ -57,27 +74,35 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
     }  # fmt: skip
 
 
+def made_block(entry: PaperEntry, data: PaperData) -> Block:
+    """An entry's table or figure; nothing if the data do not suffice."""
+    try:
+        return makers()[entry.make](data)
+    except UserError:
+        return NOTHING
+
+
 def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator[Section]:
     """A section for each paper for which there are data, and a table of everything that is not available.
 
     `printed`: the sections before, for entries whose tables are not repeated.
     """
-    maker_of = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []
     by_paper: dict[str, list[tuple[PaperEntry, Block]]] = {}
     for entry in paper_entries():
-        block = maker_of[entry.make](data) if entry.make else _of_edival(entry, edival)
+        block = made_block(entry, data) if entry.make else _of_edival(entry, edival)
         if block.empty:
             known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
             missing.append(replace(entry, needs=entry.needs + known_better))
         else:
             by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
-        yield _section(
+        section = _section(
             paper,
             [(entry, _without_repeats(block, printed) if entry.printed_before else block) for entry, block in blocks],
         )
+        yield replace(section, chapter=CHAPTER)
     if missing:
         rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
         head = columns(
@@ -88,7 +113,8 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
             f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of "
             "the papers. Each row states what is missing and the command that makes it."
         )
-        yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
+        title = f"Tables of the papers that need more data ({len(missing)} of {len(paper_entries())})"
+        yield Section(title, (text,), tables=(Table(head, rows),), folded=True, chapter=CHAPTER)
 
 
 def _table_names(titles: Sequence[str]) -> str:
@@ -104,28 +130,23 @@ def _without_repeats(block: Block, printed: Sequence[Section]) -> Block:
     where = {(table.title, table.rows): section.title for section in printed for table in section.tables if table.title}
     sections = [where.get((table.title, table.rows)) for table in block.tables]
     kept = tuple(table for table, section in zip(block.tables, sections, strict=True) if section is None)
-    by_section: dict[str, list[str]] = {}
-    for table, section in zip(block.tables, sections, strict=True):
-        if section is not None:
-            by_section.setdefault(section, []).append(table.title)
+    pairs = zip(sections, block.tables, strict=True)
+    by_section = grouped((section, table.title) for section, table in pairs if section is not None)
     texts = [f"see the section “{title}”: {_table_names(titles)}." for title, titles in by_section.items()]
     return replace(block, tables=kept, text=(*block.text, *texts))
 
 
 def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
-    tables, charts, exhibits, texts = [], [], [], []
+    tables: list[Table] = []
+    charts, exhibits, texts = [], [], []
     for entry, block in blocks:
-        paper_place = entry.place[0].upper() + entry.place[1:]
-        for table in block.tables:
-            title = f"{paper_place}. {entry.title}" + (f": {table.title}" if table.title else "")
-            tables.append(replace(table, title=title))
-        number = entry.paper
+        tables += [entry.titled(table) for table in block.tables]
         charts += [
-            replace(chart, name=f"paper-{number}-{chart.name}", caption=f"{paper_place}. {chart.caption}")
+            replace(chart, name=f"paper-{entry.paper}-{chart.name}", caption=f"{entry.label}. {chart.caption}")
             for chart in block.charts
         ]
-        exhibits += [replace(part, title=f"{paper_place}. {entry.title} · {part.title}") for part in block.exhibits]
-        texts += [f"{paper_place}: {text}" for text in block.text]
+        exhibits += [replace(part, title=f"{entry.label}. {entry.title} · {part.title}") for part in block.exhibits]
+        texts += [f"{entry.label}: {text}" for text in block.text]
     return Section(
         f"Tables and figures of {paper}", points=tuple(texts), tables=tuple(tables), charts=tuple(charts),
         exhibits=tuple(exhibits),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 
 from imarena.agreement import AlignOptions, align
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, grouped
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import paired_t, welch_t
@@ -41,27 +41,20 @@ def contrasts(data: PaperData) -> Block:
 def _by_item(data: PaperData, editors: Collection[str], values: FloatArray) -> dict[tuple[int, int], float]:
     """The mean value over these editors for each item and turn."""
     entries = data.view.entries
-    values_of: dict[tuple[int, int], list[float]] = {}
-    for row in np.flatnonzero(np.isfinite(values)).tolist():
-        if data.editors[row] in editors:
-            values_of.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
+    rows = [row for row in np.flatnonzero(np.isfinite(values)).tolist() if data.editors[row] in editors]
+    values_of = grouped(((int(entries.item[row]), int(entries.turn[row])), float(values[row])) for row in rows)
     return {key: float(np.mean(ratings)) for key, ratings in values_of.items()}
 
 
-def _paired_row(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[CellValue, ...]:
-    test = paired_t(first, second)
-    gap = np.asarray(first) - np.asarray(second)
+def _row(
+    name: str, criterion: str, first: Sequence[float], second: Sequence[float], *, paired: bool = True
+) -> tuple[CellValue, ...]:
+    test = (paired_t if paired else welch_t)(first, second)
+    means = float(np.mean(first)), float(np.mean(second))
+    gaps = np.subtract(first, second) if paired else np.array([means[0] - means[1]])
     return (
-        name, criterion, float(np.mean(first)), float(np.mean(second)), len(first), len(second), float(gap.mean()),
-        float(gap.std(ddof=1)) if len(gap) > 1 else None, test.statistic, test.p_value, test.method,
-    )  # fmt: skip
-
-
-def _apart(name: str, criterion: str, first: FloatArray, second: FloatArray) -> tuple[CellValue, ...]:
-    test = welch_t(first, second)
-    return (
-        name, criterion, float(first.mean()), float(second.mean()), first.size, second.size,
-        float(first.mean() - second.mean()), None, test.statistic, test.p_value, test.method,
+        name, criterion, *means, len(first), len(second), float(gaps.mean()),
+        float(gaps.std(ddof=1)) if gaps.size > 1 else None, test.statistic, test.p_value, test.method,
     )  # fmt: skip
 
 
@@ -72,16 +65,14 @@ def _sides(
     left, right = _by_item(data, first, values), _by_item(data, second, values)
     keys = sorted(left.keys() & right.keys())
     if len(keys) > 1:
-        yield _paired_row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
+        yield _row(name, WHOLE, [left[key] for key in keys], [right[key] for key in keys])
 
 
 def _two_editors(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
     values = data.people[WHOLE].on_unit_scale
-    means: dict[str, list[float]] = {}
-    for editor, value in zip(data.editors, values.tolist(), strict=True):
-        if editor and np.isfinite(value):
-            means.setdefault(editor, []).append(value)
-    best = sorted(means, key=lambda editor: (-float(np.mean(means[editor])), editor))[:2]
+    pairs = zip(data.editors, values.tolist(), strict=True)
+    ratings = grouped((editor, value) for editor, value in pairs if editor and np.isfinite(value))
+    best = sorted(ratings, key=lambda editor: (-float(np.mean(ratings[editor])), editor))[:2]
     if len(best) == 2:
         yield from _sides(data, f"I. {best[0]} and {best[1]} (the two highest means)", (best[0],), (best[1],))
 
@@ -97,16 +88,16 @@ def _groups(
     editors: Collection[str] | None = None,
 ) -> Iterator[tuple[CellValue, ...]]:  # fmt: skip
     values = data.people[criterion].on_unit_scale
-    samples = [
-        np.array([
+    first, second = (
+        [
             value
             for value, of, editor in zip(values.tolist(), data.label(label), data.editors, strict=True)
             if np.isfinite(value) and of.lower() in side and (editors is None or editor in editors)
-        ])
+        ]
         for side in sides
-    ]  # fmt: skip
-    if all(side.size > 1 for side in samples):
-        yield _apart(name, criterion, *samples)
+    )
+    if min(len(first), len(second)) > 1:
+        yield _row(name, criterion, first, second, paired=False)
 
 
 def _tasks(data: PaperData) -> Iterator[tuple[CellValue, ...]]:
@@ -145,7 +136,7 @@ def _judges(data: PaperData) -> tuple[list[tuple[CellValue, ...]], list[str]]:
         scaled = OutputValues(name, source.values, scale).on_unit_scale
         span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
         label = f"V. judge {name} and people{span}"
-        rows.append(_paired_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
+        rows.append(_row(label, WHOLE, scaled[mask].tolist(), people.on_unit_scale[mask].tolist()))
     return rows, left_out
 
 

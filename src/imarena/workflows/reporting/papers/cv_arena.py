@@ -51,7 +51,7 @@ def _boards(data: PaperData, top: int | None) -> Block:
     notes = (f"Judge: {data.active['judge']}, {data.active_judge[1]}.", _boards_note(data))
     if not groups:
         return Block((_boards_table(boards, top, "", notes),))
-    apart = f"The editors form {len(groups)} groups that never met: ratings of different groups cannot be compared."
+    apart = f"The models form {len(groups)} groups that never met: ratings of different groups cannot be compared."
     tables = []
     for number, group in enumerate(sorted(groups, key=len, reverse=True), 1):
         part = {name: [row for row in rows if row["model"] in group] for name, rows in boards.items()}
@@ -78,7 +78,7 @@ def _boards_table(
             Column("Elo", ".0f", key=f"{name} Elo"),
             Column("95% CI", key=f"{name} CI"),
         ]
-    return Table(tuple(head), tuple(lines), title, notes)
+    return Table(tuple(head), tuple(lines), title, notes, notes_first=True)
 
 
 def _boards_note(data: PaperData) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.agreement import AlignOptions, RatingColumns, ScoreColumns
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, grouped
 from imarena.core.records import ImageRef
 from imarena.editors import model_cards
 from imarena.ranking import load_outside_board
@@ -18,7 +18,7 @@ from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import CellValue, Table
 from imarena.stats import spearman
 from imarena.storage import Workspace
-from imarena.workflows.active_elo import Trial, active_report
+from imarena.workflows.active_elo import SimulationPlan, active_report
 from imarena.workflows.boards import Board, Boards
 from imarena.workflows.reporting.papers.edival import EdiValReport, edival_report
 from imarena.workflows.studies import (
@@ -130,20 +130,16 @@ class PaperData:
     def people(self) -> dict[str, OutputValues]:
         """The mean rating of each output by criterion; the overall comes last."""
         ratings = read_ratings(self.view)
-        number = len(self.view.entries.output_id)
         values = {}
         for criterion in sorted(ratings.criterion.used(), key=lambda name: (name == WHOLE, name)):
             rows = ratings.of(criterion)
-            count = np.bincount(ratings.output[rows], minlength=number)
-            total = np.bincount(ratings.output[rows], ratings.value[rows], number)
-            mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+            mean = self._means(ratings.output[rows], ratings.value[rows])
             values[criterion] = OutputValues(criterion, np.round(mean, 9), ratings.scales.get(criterion))
         return values
 
     @cached_property
     def judged(self) -> dict[str, OutputValues]:
         """The mean score of each output by judge and dimension."""
-        number = len(self.view.entries.output_id)
         values = {}
         for variant in self.view.variants.counting(self.judges or None, pairwise=False):
             columns = first_scores(live_judgments(self.view, [variant]))
@@ -151,16 +147,20 @@ class PaperData:
             if not rows.size:
                 continue
             name = variant.judge if variant.dimension == WHOLE else f"{variant.judge}, {variant.dimension}"
-            count = np.bincount(columns.left[rows], minlength=number)
-            total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
-            mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+            mean = self._means(columns.left[rows], columns.raw_score[rows])
             values[name] = OutputValues(name, mean, higher_is_better=variant.higher_is_better)
         return dict(sorted(values.items()))
+
+    def _means(self, output: NDArray[np.int32], values: FloatArray) -> FloatArray:
+        """(k,) the mean of the values of each output; NaN without any."""
+        number = len(self.view.entries.output_id)
+        count, total = np.bincount(output, minlength=number), np.bincount(output, values, number)
+        return np.asarray(np.divide(total, count, out=np.full(number, np.nan), where=count > 0))
 
     @cached_property
     def active(self) -> Mapping[str, Any]:
         """The document of `imarena route report --seeds 20 --no-groups`; empty if there is no such report."""
-        trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
+        trial = SimulationPlan(seeds=TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
         try:
             return active_report(self.workspace, self.active_judge[0], trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
@@ -239,13 +239,11 @@ class PaperData:
     @property
     def unified(self) -> set[str]:
         """Editors with rated outputs on every task."""
-        done: dict[str, set[str]] = {}
-        values = self.people[WHOLE].values
-        for editor, task, value in zip(self.editors, self.label("task"), values.tolist(), strict=True):
-            if editor and task and np.isfinite(value):
-                done.setdefault(editor, set()).add(task)
-        every = set().union(*done.values()) if done else set()
-        return {editor for editor, tasks in done.items() if tasks == every}
+        rated = np.isfinite(self.people[WHOLE].values).tolist()
+        rows = zip(self.editors, self.label("task"), rated, strict=True)
+        done = grouped((editor, task) for editor, task, is_rated in rows if editor and task and is_rated)
+        every = {task for tasks in done.values() for task in tasks}
+        return {editor for editor, tasks in done.items() if every <= {*tasks}}
 
     @property
     def kinds(self) -> dict[str, list[str]]:
@@ -276,8 +274,5 @@ def spread_cell(values: FloatArray) -> CellValue:
 
 def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:
     """Rows by the values of several columns, sorted; rows with an empty value are left out."""
-    rows_of: dict[tuple[str, ...], list[int]] = {}
-    for row, key in enumerate(zip(*columns, strict=True)):
-        if all(key):
-            rows_of.setdefault(key, []).append(row)
+    rows_of = grouped((key, row) for row, key in enumerate(zip(*columns, strict=True)) if all(key))
     return {key: np.array(rows, np.int64) for key, rows in sorted(rows_of.items())}

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,15 +32,7 @@ class EdiValReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``: each table by its title, rows as they are."""
-        tables = [
-            {
-                "title": table.title,
-                "columns": [column.title for column in table.columns],
-                "rows": [list(row) for row in table.rows],
-                "notes": list(table.notes),
-            }
-            for table in self.tables
-        ]
+        tables = [{**table.to_json(), "notes": list(table.notes)} for table in self.tables]
         return {
             "tools": dict(self.scored.tools), "outputs": len(self.scored.outputs),
             "unscored": dict(self.scored.unscored), "settings": self.settings, "tables": tables,
@@ -105,23 +97,16 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
         path = folder / f"{number:02d}-{words}.csv"
         path.write_text(to_csv(table), encoding="utf-8")
         written.append(path)
-    for mode in ("multi_turn", "complex", "single"):
-        if report.scored.editors(mode):
-            written += reports.save_fronts(report.scored, mode, folder)
-            written += reports.save_trends(report.scored, mode, folder)
-    return written
+    return written + reports.save_edival_plots(report.scored, folder)
 
 
 def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
     """A judge's scores that count, one row per output, including undecided ones."""
-    variants = {
-        dimension: [variant for variant in judge.variants if variant.dimension == dimension]
-        for dimension in _DIMENSIONS
-    }
     bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
     dimension_of: dict[int, str] = {}
-    for dimension, of in variants.items():
-        dimension_of |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
+    for dimension in _DIMENSIONS:
+        variants = [variant for variant in judge.variants if variant.dimension == dimension]
+        dimension_of |= dict.fromkeys(live_judgments(view, variants).seq.tolist(), dimension)
     unscored: Counter[str] = Counter()
     tools: dict[str, str] = {}
     for row in view.workspace.store.rows(Judgment, judge=judge.judge):
@@ -148,8 +133,13 @@ def _outputs(
     items = {item.item_id: item for item in workspace.store.records(Item) if object_plan(item) is not None}
     scored: list[reports.ScoredOutput] = []
     turns_by_editor: dict[tuple[str, str], dict[int, set[str]]] = {}
+    requested: dict[tuple[str, str], set[str]] = defaultdict(set)
+    """The items that an editor attempted in a mode, with or without success."""
     for output in workspace.store.records(Output):
-        if output.item_id not in items or output.editor is None or output.sample:
+        if output.item_id not in items or output.editor is None:
+            continue
+        requested[output.editor, output.mode.value].add(output.item_id)
+        if output.sample:
             continue
         turns = turns_by_editor.setdefault((output.editor, output.mode.value), {})
         turns.setdefault(output.turn, set())
@@ -157,9 +147,6 @@ def _outputs(
             turns[output.turn].add(output.item_id)
         if output.output_id in ids:
             scored.append(_scored_output(output, items[output.item_id], bodies))
-    requested = {
-        key: set().union(*turns.values()) | _attempts(workspace, key, items) for key, turns in turns_by_editor.items()
-    }
     missing = {
         (editor, mode, turn): len(requested[editor, mode] - items_done)
         for (editor, mode), turns in turns_by_editor.items()
@@ -167,12 +154,6 @@ def _outputs(
         if len(requested[editor, mode] - (items_done := turns.get(turn, set())))
     }
     return scored, missing
-
-
-def _attempts(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
-    """The items that an editor attempted in a mode, with or without success."""
-    rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
-    return {row["item_id"] for row in rows if row["item_id"] in items}
 
 
 def _scored_output(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
@@ -186,7 +167,7 @@ def _scored_output(output: Output, item: Item, bodies: dict[str, dict[str, dict[
     return reports.ScoredOutput(
         item.item_id, output.editor or "", output.mode.value, output.turn, edits,
         consistent.get("scores", {}), quality.get("scores", {}), base.width == base.height,
-        bool(consistent.get("reasons", {}).get("resized", False)), output.latency_s, str(connector),
+        bool(consistent.get("reasons", {}).get("resized", False)), output.latency_s, str(connector), output.output_id,
     )  # fmt: skip
 
 
@@ -199,7 +180,7 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
     if not marks:
         return []
     people = majorities(marks)
-    marginals = [_marginals(view, scored, set(marks)) for scored in sets]
+    marginals = [_marginals(scored, marks.keys()) for scored in sets]
     types = {output: kind for decisions in marginals for output, (kind, _) in decisions.items()}
     lines: list[reports.BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
@@ -217,15 +198,10 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
     ]
 
 
-def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
+def _marginals(scored: reports.ScoredSet, rated: Collection[str]) -> dict[str, tuple[str, bool | None]]:
     """For outputs that people rated: the type of the last edit, and whether these tools found it carried out."""
-    keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
-    decisions: dict[str, tuple[str, bool | None]] = {}
-    for output in view.workspace.store.records(Output, status=Status.OK.value):
-        score = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
-        if score is not None and output.output_id in rated and score.edits and output.sample == 0:
-            decisions[output.output_id] = (score.edits[-1].type, score.marginal)
-    return decisions
+    fitting = [output for output in scored.outputs if output.output_id in rated and output.edits]
+    return {output.output_id: (output.edits[-1].type, output.marginal) for output in fitting}
 
 
 def _baseline_lines(
@@ -284,13 +260,12 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
         params = json.loads(variant.params)
         params.pop("dimension", None)
         groups.setdefault(f"{variant.judge_version} {canonical_json(params)}", []).append(variant)
-    ordered = sorted(
-        groups.values(), key=lambda variants: (len({f.dimension for f in variants}), _newest(view, variants))
-    )
-    sets = [
-        ToolSet(ChosenJudge(judge, judge, tuple(variants)), json.loads(variants[0].params))
-        for variants in ordered[::-1]
-    ]
+
+    def rank(variants: Sequence[JudgeVariant]) -> tuple[int, int]:
+        return len({variant.dimension for variant in variants}), int(view.judgments(variants).seq.max(initial=0))
+
+    ordered = sorted(groups.values(), key=rank)[::-1]
+    sets = [ToolSet(ChosenJudge(judge, judge, tuple(variants)), json.loads(variants[0].params)) for variants in ordered]
     if not sets:
         return []
     first, result = sets[0], [sets[0]]
@@ -300,7 +275,3 @@ def tool_sets(view: View, judge: str) -> list[ToolSet]:
             label = f"{label} ({number})"
         result.append(ToolSet(ChosenJudge(label, judge, tool_set.judge.variants), tool_set.settings))
     return result
-
-
-def _newest(view: View, variants: Sequence[JudgeVariant]) -> int:
-    return int(view.judgments(variants).seq.max(initial=0))

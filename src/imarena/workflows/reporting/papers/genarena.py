@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions
-from imarena.core import UserError
 from imarena.core.records import Item, Outcome, Output
 from imarena.judges import health as figures
 from imarena.reports import Chart, GalleryItem, PageImage, columns, histogram
@@ -78,10 +77,7 @@ def judge_confusion(data: PaperData) -> Block:
     judges = sorted({variant.judge for variant in data.view.variants.counting(data.judges or None, WHOLE)})
     if not judges:
         return NOTHING
-    try:
-        aligned = studies.align_columns(studies.read_aligned_columns(data.workspace, judges, options), options)
-    except UserError:
-        return NOTHING
+    aligned = studies.align_columns(studies.read_aligned_columns(data.workspace, judges, options), options)
     tables = studies.verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
     return Block(tuple(table for table in tables if table.title.startswith("Verdicts of people")))
 
@@ -91,7 +87,8 @@ def judge_tracks(data: PaperData) -> Block:
     accuracies = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
              for answers, people in data.answers]  # fmt: skip
     tracks = sorted({track for _, figures_of in accuracies for track in figures_of} - {"overall"})
-    tracks = tracks if len(tracks) > 1 else []  # one track is the overall
+    if len(tracks) < 2:
+        return Block(needs="all pairs are of one track: table 1 has their accuracy")
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
         for judge, of in accuracies

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import counted
 from imarena.core.records import Item
 from imarena.editors import model_cards
 from imarena.reports import columns, grouped_bars, heat_map, histogram
@@ -231,7 +231,9 @@ def new_or_returned(data: PaperData) -> Block:
         source = max(sources, key=lambda findings: (len(findings.checked), findings.source))
         failed, checked = by_editor(data.view, source.failed), by_editor(data.view, source.checked)
         values |= {(editor, mode): failed.get(editor, 0) / of for editor, of in checked.items()}
-        texts.append(f"{mode}: found by {source.source}, {len(source.failed):,} of {len(source.checked):,} outputs.")
+        texts.append(
+            f"{mode}: found by {source.source}, {len(source.failed):,} of {counted(len(source.checked), 'output')}."
+        )
     if not values:
         return NOTHING
     chart = grouped_bars("new-or-returned", "Share of outputs", values, title="share of outputs", spec=".0%")
@@ -267,23 +269,11 @@ def _counts(data: PaperData, name: str, file: str, most: int = 60) -> Block:
     return Block(charts=(grouped_bars(file, f"Items by {name}", values, title="items", spec=".0f"),))
 
 
-def skip_without_data(make: Callable[[PaperData], Block]) -> Callable[[PaperData], Block]:
-    """Wrap a maker so that it returns nothing if the data do not suffice."""
-
-    def wrapper(data: PaperData) -> Block:
-        try:
-            return make(data)
-        except UserError:
-            return NOTHING
-
-    return wrapper
-
-
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
     "automatic_all": lambda data: _automatic(data, rated=False),
     "automatic_rated": lambda data: _automatic(data, rated=True),
     **{
-        made.__name__: skip_without_data(made)
+        made.__name__: made
         for made in (
             coverage_by_task, ratings_by_task, fold_averages, ratings_by_topic, subtopics, ratings_bars, unified_map,
             best_map, closed_open_map, new_or_returned, error_area_histogram, topic_counts, subtopic_counts,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import UserError, grouped
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
 from imarena.stats import spearman
@@ -114,12 +114,9 @@ def _references(data: PaperData) -> list[OutsideBoard]:
 def _means(data: PaperData, answers: JudgeAnswers) -> dict[str, float]:
     """The mean score by editor, over outputs and repeats; higher is better."""
     entries = data.view.entries
-    scores: dict[str, list[float]] = {}
-    for (output, _), score in answers.points.items():
-        editor = data.editors[entries.index_of[output]]
-        if editor:
-            scores.setdefault(editor, []).append(score)
-    return {editor: float(np.mean(values)) for editor, values in scores.items()}
+    points = answers.points.items()
+    scores = grouped((data.editors[entries.index_of[output]], score) for (output, _), score in points)
+    return {editor: float(np.mean(values)) for editor, values in scores.items() if editor}
 
 
 def _ratings(board: Board) -> dict[str, float]:

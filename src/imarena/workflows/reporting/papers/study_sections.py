@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions, RatingColumns
-from imarena.core import UserError, sha256_hex
+from imarena.core import UserError, grouped, sha256_hex
 from imarena.core.notices import sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
@@ -42,10 +42,11 @@ def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
 
     The ids alone do not reveal who has which number.
     """
-    values_by_rater: dict[str, list[str]] = {}
-    for columns in tables:
-        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True):
-            values_by_rater.setdefault(rater, []).append(f"{unit} {value}")
+    values_by_rater = grouped(
+        (rater, f"{unit} {value}")
+        for columns in tables
+        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True)
+    )
     raters = sorted(
         values_by_rater, key=lambda rater: (sha256_hex("\n".join(sorted(values_by_rater[rater])).encode()), rater)
     )
@@ -94,7 +95,11 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     if not tables:
         return None
     tables = [*([studies.health_summary(reports)] if len(reports) > 1 else []), *tables]
-    missing = {text: None for health in all_reports for text in sentences(health.notices, "report")}
+    lacking = grouped((text, health.judge) for health in all_reports for text in sentences(health.notices, "report"))
+    missing = [
+        text if len(judges_) == len(reports) else f"{', '.join(filter(None, judges_))}: {text}"
+        for text, judges_ in lacking.items()
+    ]
     words = "".join(f" --judge {judge}" for judge in judges)
     text = (f"Command: imarena health{words}",)
     return Section("Judge health", text, points=tuple(missing), tables=tuple(tables))

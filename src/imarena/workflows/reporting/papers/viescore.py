@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from imarena.agreement import Alignment, AlignOptions, GroupAlignment, RatingColumns, ScoreColumns, align, take_rows
-from imarena.core import UserError
+from imarena.core import UserError, grouped
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import GapBand, average
 from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
-from imarena.workflows.reporting.papers.imagenworld import skip_without_data
 from imarena.workflows.views import WHOLE
 
 GAPS = (50.0, 100.0, 200.0, 400.0)
@@ -171,10 +170,8 @@ def _band(band: GapBand) -> CellValue:
 
 def _widths(scores: ScoreColumns) -> dict[str, float]:
     """The width of each judge's scale; if it is not known, of the range of its scores."""
-    scores_of: dict[str, list[float]] = {}
-    for judge, score in zip(scores.judge, scores.score, strict=True):
-        if score is not None:
-            scores_of.setdefault(judge, []).append(score)
+    pairs = zip(scores.judge, scores.score, strict=True)
+    scores_of = grouped((judge, score) for judge, score in pairs if score is not None)
     widths = {judge: max(values) - min(values) for judge, values in scores_of.items()}
     widths |= {judge: high - low for judge, (low, high) in scores.scales.items()}
     return {judge: widths.get(judge) or 1.0 for judge in set(scores.judge)}
@@ -195,5 +192,5 @@ def _whole(ratings: RatingColumns) -> str:
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
-    made.__name__: skip_without_data(made) for made in (ratings_by_model, against_people, score_gaps)
+    made.__name__: made for made in (ratings_by_model, against_people, score_gaps)
 }

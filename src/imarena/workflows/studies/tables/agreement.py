@@ -6,7 +6,7 @@ from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
 from imarena.core import counted
 from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import CellValue, Column, Table
-from imarena.stats import MEASUREMENT_LEVELS, Figure, RaterPair
+from imarena.stats import MEASUREMENT_LEVELS, Figure
 
 GOOD = "1 is full agreement, 0 is chance; .67 is often asked for, and .8 for firm conclusions (Krippendorff)."
 FEW = 3
@@ -148,15 +148,12 @@ def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:
     return Table(columns("criterion", *by, *figures), tuple(rows), title)
 
 
-def _both(group: GroupAgreement, pair: RaterPair) -> tuple[str, str]:
-    return group.raters[pair.left], group.raters[pair.right]
-
-
 def _pairs(agreement: Agreement, by: tuple[str, ...], people: Mapping[str, str]) -> Table:
     rows: list[tuple[CellValue, ...]] = [
         (
-            *_names(group, by), *(people.get(rater, rater) for rater in _both(group, pair)),
-            pair.n, pair.agreement.value, pair.kappa.value, pair.linear.value, pair.quadratic.value,
+            *_names(group, by),
+            *(people.get(group.raters[rater], group.raters[rater]) for rater in (pair.left, pair.right)), pair.n,
+            pair.agreement.value, pair.kappa.value, pair.linear.value, pair.quadratic.value,
         )
         for group in agreement.groups
         for pair in group.rater_pairs

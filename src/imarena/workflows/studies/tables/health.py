@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from imarena.core import grouped
 from imarena.judges import CARDS, RAISED, TURNED, HealthFigure, JudgeHealth
 from imarena.reports import columns, interval
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -112,10 +113,9 @@ def _ends(figure: Figure) -> CellValue:
 
 def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
     """Kinds of text in rows; the share that fell for the text and the mean shift in columns."""
-    groups: dict[str, list[Figure]] = {}
-    for line in lines:
-        group = "all - control" if line.figure.name == "beyond_control" else line.group
-        groups.setdefault(group, []).append(line.figure)
+    groups = grouped(
+        ("all - control" if line.figure.name == "beyond_control" else line.group, line.figure) for line in lines
+    )
     rows: list[tuple[CellValue, ...]] = []
     for group, figures in groups.items():
         shift = figures[-1]

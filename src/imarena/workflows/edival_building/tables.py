@@ -1,32 +1,13 @@
 """Tables of an object-centric benchmark: outcomes of images, types per turn (table 2), statistics (appendix A)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from imarena.core import SceneObject
+from imarena.instructions import SceneStatistics
 from imarena.reports.tables import CellValue, Column, Table
 
 
-class BuildStatistics(Protocol):
-    """The statistics that the tables are made from."""
-
-    @property
-    def objects(self) -> int: ...
-    @property
-    def distinct_objects(self) -> int: ...
-    @property
-    def categories(self) -> Mapping[str, int]: ...
-    @property
-    def scenes(self) -> Mapping[str, int]: ...
-    @property
-    def lighting(self) -> Mapping[str, int]: ...
-    @property
-    def types(self) -> Mapping[str, tuple[int, ...]]: ...
-    @property
-    def fall_backs(self) -> int: ...
-
-
-def build_tables(statistics: BuildStatistics, outcomes: Mapping[str, int]) -> list[Table]:
+def build_tables(statistics: SceneStatistics, outcomes: Mapping[str, int]) -> list[Table]:
     """Tables of the outcomes of images, instructions per type and turn, and the statistics of appendix A."""
     tables = [_counts("Images", "outcome", outcomes)]
     turns = max((len(counts) for counts in statistics.types.values()), default=0)
@@ -53,17 +34,6 @@ def _counts(title: str, column: str, counts: Mapping[str, int]) -> Table:
 
 def objects_table(objects: Sequence[SceneObject]) -> Table:
     """The objects of one image."""
-    columns = tuple(Column(title) for title in ("name", "object", "color", "material", "text", "count", "foreground"))
-    rows = tuple(
-        (
-            thing.name,
-            thing.object,
-            thing.color,
-            thing.material,
-            thing.text,
-            thing.count,
-            "yes" if thing.foreground else "no",
-        )
-        for thing in objects
-    )
-    return Table(columns, rows, "Objects").filled
+    names = ("name", "object", "color", "material", "text", "count")
+    rows = tuple((*(getattr(thing, name) for name in names), "yes" if thing.foreground else "no") for thing in objects)
+    return Table(tuple(Column(name) for name in (*names, "foreground")), rows, "Objects").filled

@@ -1,6 +1,9 @@
-"""Coverage: the fraction of items, in the data sets that an editor was run on, for which it delivered an output."""
+"""Coverage: the share that exists of all outputs that an editor's data sets need.
 
-from collections.abc import Collection, Iterator, Sequence
+A data set needs one output per item, and one per turn of the items that any editor was run on turn by turn.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,9 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from imarena.core import UserError
 from imarena.core.records import Mode, Status
 from imarena.tables import build_column, empty_column, release_pages, row_slices, sorted_parts, used_codes
-from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, View, slots_of
+from imarena.workflows.views.codes import MODES, OK, STATUSES, Names
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.slots import NOT_TRIED, slots_of
+from imarena.workflows.views.view import View
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
 
@@ -42,10 +49,19 @@ class OutputCoverage:
         return {editor: row for row, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
-        """Return the fraction of these units (default: all) that each editor delivered; omit editors without units."""
+        """Return each editor's share of these units (default: all) with an output; omit editors without units."""
         parts = ((editor, row if units is None else row[units]) for editor, row in self._rows())
         meant = ((editor, part[np.isfinite(part)]) for editor, part in parts)
         return {editor: float(part.sum() / part.size) for editor, part in meant if part.size}
+
+    def needed(self) -> dict[str, int]:
+        """Return the number of outputs that each editor's data sets need; omit editors without any."""
+        numbers = ((editor, int(np.isfinite(row).sum())) for editor, row in self._rows())
+        return {editor: number for editor, number in numbers if number}
+
+    def units_with(self, view: View, filters: Mapping[str, str]) -> NDArray[np.bool_]:
+        """(u,) units whose item or mode matches these filters."""
+        return matching_rows(view, filters, self.item, self.mode)
 
     def not_run(self) -> dict[str, int]:
         """Return the number of units that each editor was never asked for but should have an output for; omit zeros."""
@@ -78,6 +94,20 @@ class OutputCoverage:
             left=first, right=rows[np.array(right, np.int64)], item=self.item[columns], mode=self.mode[columns],
             status=self.status[first, columns],
         )  # fmt: skip
+
+
+def matching_rows(
+    view: View, filters: Mapping[str, str], item: NDArray[np.integer], mode: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """(k,) rows whose item or mode matches these filters; `item` and `mode` (k,) are indices."""
+    mask = np.ones(item.size, bool)
+    for name, value in filters.items():
+        labels = Names(mode.astype(np.int32), MODES) if name == "mode" else view.item_label(name)
+        if labels is None:
+            raise UserError(f"No item has a {name}.")
+        code = labels.names.index(value) if value in labels.names else -2
+        mask &= (labels.of if name == "mode" else labels.of[item]) == code
+    return mask
 
 
 @dataclass(frozen=True)
