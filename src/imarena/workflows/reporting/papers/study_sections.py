@@ -93,6 +93,7 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     tables = [table for health in all_reports for table in studies.named_health_tables(health)]
     if not tables:
         return None
+    tables = [*([studies.health_summary(reports)] if len(reports) > 1 else []), *tables]
     lacking = grouped((text, health.judge) for health in all_reports for text in sentences(health.notices, "report"))
     missing = [
         text if len(judges_) == len(reports) else f"{', '.join(filter(None, judges_))}: {text}"
