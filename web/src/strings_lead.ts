@@ -65,7 +65,7 @@ export const leadStrings = {
   judges: {
     hints: {
       ok: "that count", failed: "attempts without a verdict", orders: "of pairs judged in both orders", first: "of verdicts for one side; unbiased is 50%", ties: "of verdicts",
-      people: "same as the majority", cost: "US dollars",
+      people: "of pairs where one answer has the most votes: same as this majority", cost: "US dollars",
     } as Record<string, string>,
   },
 

@@ -87,10 +87,10 @@ def ratings_from_file(path: TablePath, *, skip_bad: bool = False) -> RatingColum
 
     A word among numbers raises; with `skip_bad` it is skipped and listed in `bad_values`.
     """
-    from imarena.tables import read_table
+    from imarena.tables import need_rows, read_table
 
     bad: dict[int, str] = {}
-    table = read_table(path, "ratings", bad_values=bad if skip_bad else None)
+    table = need_rows(read_table(path, "ratings", bad_values=bad if skip_bad else None), path)
     labels = _labels(table, ("unit", "rater", "value"))
     return RatingColumns(
         _list(table, "unit"), _list(table, "rater"), _list(table, "value"), labels, str(path), bad_values=bad
@@ -99,9 +99,9 @@ def ratings_from_file(path: TablePath, *, skip_bad: bool = False) -> RatingColum
 
 def scores_from_file(path: TablePath) -> ScoreColumns:
     """Read a scores table: CSV, TSV, JSON Lines or Parquet."""
-    from imarena.tables import read_table
+    from imarena.tables import need_rows, read_table
 
-    table = read_table(path, "scores")
+    table = need_rows(read_table(path, "scores"), path)
     labels = _labels(table, ("unit", "judge", "score"))
     scores = ScoreColumns(_list(table, "unit"), _list(table, "judge"), _list(table, "score"), labels, str(path))
     return _exported_scores(scores) if labels.keys() >= EXPORTED else scores
@@ -166,10 +166,10 @@ def is_battle_file(path: TablePath) -> bool:
 
 
 def _battle_file(path: TablePath) -> Any:
-    from imarena.tables import read_file
+    from imarena.tables import need_rows, read_file
 
     names = ("item", "key", "left", "right", "winner", "rater", "judge", "task", "dimension", "source", "purpose")
-    return read_file(path, text=frozenset((*names, NOT_COUNTED)), wanted=None)
+    return need_rows(read_file(path, text=frozenset((*names, NOT_COUNTED)), wanted=None), path)
 
 
 WORK = "vote"

@@ -32,6 +32,7 @@ from imarena.stats import (
     resampled_correlations,
     round_values,
     spearman,
+    units_by_content,
 )
 
 KEYS = ("model", "task", "criterion")
@@ -221,7 +222,8 @@ def _bias(
 def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: AlignOptions) -> dict[str, Interval]:
     if rho.value is None or not options.rounds:
         return {}
-    groups = np.unique(np.array(units), return_inverse=True)[1].astype(np.int64)
+    order, groups = units_by_content(units, score, human)
+    score, human = score[order], human[order]
     intervals: dict[str, Interval] = {}
     for name, ranked in (("spearman", True), ("pearson", False)):
         draws = resampled_correlations(score, human, groups, ranked=ranked, rounds=options.rounds, seed=options.seed)

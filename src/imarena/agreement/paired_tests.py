@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from imarena.agreement.matches import Match
-from imarena.stats import holm, mcnemar, percentile_interval, resampled_correlations, spearman
+from imarena.stats import holm, mcnemar, percentile_interval, resampled_correlations, spearman, units_by_content
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,12 @@ def _difference(
     line = replace(line, difference=rho[0].value - rho[1].value)
     if not rounds:
         return replace(line, reason="no rounds: no interval and no test")
-    groups = np.unique(np.array([left[key].unit for key in keys]), return_inverse=True)[1].astype(np.int64)
+    order, groups = units_by_content([left[key].unit for key in keys], *sides, human)
     # One seed draws the same units for both judges.
-    rhos = [resampled_correlations(side, human, groups, ranked=True, rounds=rounds, seed=seed) for side in sides]
+    rhos = [
+        resampled_correlations(side[order], human[order], groups, ranked=True, rounds=rounds, seed=seed)
+        for side in sides
+    ]
     draws = rhos[0] - rhos[1]
     interval = percentile_interval(draws, 0.95, what="units")
     line = replace(line, low=interval.low, high=interval.high, reason=interval.reason or None)

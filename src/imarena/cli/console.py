@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import typer
 from rich.console import Console
 
-from imarena.cli.help import CommandGroup
+from imarena.cli.help import CommandGroup, Subcommands
 
 if TYPE_CHECKING:
     from imarena.core import Cause, protocols
@@ -52,7 +52,7 @@ class Session:
 
 def command_group(about: str) -> typer.Typer:
     """Return a command with subcommands; without one of them it prints its help."""
-    return CommandGroup(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
+    return CommandGroup(cls=Subcommands, add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
 
 
 def session(context: typer.Context) -> Session:

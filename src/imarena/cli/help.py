@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from imarena.core import package_yaml
 
@@ -14,6 +14,7 @@ _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INT
 """The type of a value, as printed by several versions of typer."""
 _ARGUMENT = re.compile(r"\{(\w+)\}|(\[\w+\])")
 """An argument in the line of usage, if the command gives it no name of its own."""
+_SENTENCE = re.compile(r"(?<=[.]) (?=[A-Z`])")
 _LOWER_NAME = re.compile(r"^\w+")
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
 
@@ -34,6 +35,8 @@ class Command(TyperCommand):
             return super().parse_args(ctx, [*(_known_spelling(word, spellings) for word in args[:end]), *args[end:]])
         except typer.BadParameter as error:
             _explain(error)
+            if _is_missing(error):
+                error.message = f"Example: {_example(ctx, self.get_params(ctx))}"
             if error.param is not None and error.param.param_type_name == "argument":
                 error.param_hint = f"'{error.param.metavar or str(error.param.name).upper()}'"
             raise
@@ -50,7 +53,7 @@ class Command(TyperCommand):
         for parameter in self.get_params(ctx):
             if (record := parameter.get_help_record(ctx)) is None:
                 continue
-            row = (_TYPE.sub(lambda match: _PLAIN.get(match[1], "N"), record[0]), record[1])
+            row = (_plain_types(record[0]), record[1])
             if parameter.param_type_name == "argument":
                 arguments.append((_LOWER_NAME.sub(lambda match: match[0].upper(), row[0]), row[1]))
             else:
@@ -62,6 +65,11 @@ class Command(TyperCommand):
                     formatter.write_dl(rows)
 
 
+def _plain_types(text: str) -> str:
+    """Name the types of values as we do: TEXT, PATH, N."""
+    return _TYPE.sub(lambda match: _PLAIN.get(match[1], "N"), text)
+
+
 def _explain(error: typer.BadParameter) -> None:
     """Put the message of a value that newer versions of typer check with pydantic into our words."""
     from pydantic import ValidationError
@@ -70,6 +78,22 @@ def _explain(error: typer.BadParameter) -> None:
 
     if isinstance(error.__cause__, ValidationError):
         error.message = f"{value_problem(error.__cause__)}."
+
+
+def _is_missing(error: typer.BadParameter) -> bool:
+    """Whether a required value was not given at all."""
+    return type(error).__name__ == "MissingParameter"
+
+
+def _example(ctx: Any, parameters: Collection[Any]) -> str:
+    """A call of the command with all that it needs, such as `imarena campaign rehearse CAMPAIGN --to PATH`."""
+    words = [ctx.command_path]
+    for parameter in parameters:
+        if parameter.required and parameter.param_type_name == "argument":
+            words.append(str(parameter.metavar or parameter.name).upper())
+        elif parameter.required and (record := parameter.get_help_record(ctx)) is not None:
+            words.append(_plain_types(record[0]).rpartition(", ")[2])
+    return " ".join(words)
 
 
 def _known_spelling(word: str, spellings: Collection[str]) -> str:
@@ -95,6 +119,25 @@ def _under_headings(options: dict[str, _HelpRow], path: str) -> Iterator[tuple[s
 def headings() -> dict[str, dict[str, list[str]]]:
     """Read `help.yaml`: by command, the headings of its options and the options below each."""
     return dict(package_yaml("imarena.cli", "help.yaml"))
+
+
+class Subcommands(TyperGroup):
+    """A command with subcommands, whose help has the first sentence of each in full."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, _first_sentence(command.short_help or command.help or "")))
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def _first_sentence(text: str) -> str:
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    return _SENTENCE.split(paragraph, maxsplit=1)[0]
 
 
 class CommandGroup(typer.Typer):

@@ -55,6 +55,8 @@ from .plugins import has_coroutine as has_coroutine
 from .plurals import counted as counted
 from .plurals import missing_text as missing_text
 from .plurals import plural as plural
+from .protocols import ITEM_LEFT_OUT as ITEM_LEFT_OUT
+from .protocols import NOT_ASKED as NOT_ASKED
 from .protocols import OTHER_OUTPUT as OTHER_OUTPUT
 from .protocols import Archive as Archive
 from .protocols import Importable as Importable

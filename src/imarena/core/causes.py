@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from imarena.core.protocols import Skip
+from imarena.core.protocols import ITEM_LEFT_OUT, Skip
 
 EXAMPLES = 2
 MOST_CAUSES = 500
@@ -56,6 +56,7 @@ class _Group:
     reason: str
     count: int
     examples: list[str]
+    last: bool = False
 
 
 class CauseTally:
@@ -64,12 +65,12 @@ class CauseTally:
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}
 
-    def add(self, reason: str, example: str = "", count: int = 1) -> None:
-        """Count a reason; `example` names the place where it occurred."""
+    def add(self, reason: str, example: str = "", count: int = 1, *, last: bool = False) -> None:
+        """Count a reason; `example` names the place where it occurred. `last`: list it after the others."""
         general = _DETAIL.sub("…", reason)
         if general not in self._groups and len(self._groups) >= MOST_CAUSES:
             reason = general = OTHER
-        group = self._groups.setdefault(general, _Group(reason, 0, []))
+        group = self._groups.setdefault(general, _Group(reason, 0, [], last))
         group.count += count
         if reason != group.reason:
             group.reason = general
@@ -82,7 +83,8 @@ class CauseTally:
         Threads may report failures in any order: the causes and their examples do not depend on it.
         """
         ordered = sorted(
-            self._groups.values(), key=lambda group: (-group.count, [_natural(name) for name in group.examples])
+            self._groups.values(),
+            key=lambda group: (group.last, -group.count, [_natural(name) for name in group.examples]),
         )
         return tuple(Cause(group.reason, group.count, tuple(group.examples)) for group in ordered)
 
@@ -91,7 +93,7 @@ def skip_causes(skips: Iterable[Skip]) -> tuple[Cause, ...]:
     """Group skips by cause."""
     tally = CauseTally()
     for skip in skips:
-        tally.add(skip.reason, skip.where)
+        tally.add(skip.reason, skip.where, last=skip.code == ITEM_LEFT_OUT)
     return tally.causes()
 
 

@@ -23,6 +23,8 @@ from imarena.core.records import ImageRef, Item, Record
 from imarena.core.traits import Editor, EditorTraits, Judge, JudgeTraits
 
 __all__ = [
+    "ITEM_LEFT_OUT",
+    "NOT_ASKED",
     "OTHER_OUTPUT",
     "Archive",
     "Chat",
@@ -63,6 +65,10 @@ class Progress(Protocol):
 
 OTHER_OUTPUT = "other_output"
 """The code of a skip: the workspace already has another output of this editor for this item."""
+ITEM_LEFT_OUT = "item_left_out"
+"""The code of a skip that is only a consequence: the item's own row was left out. It is listed after its cause."""
+NOT_ASKED = "not_asked"
+"""The code of a skip: a file that belongs to no item, such as `Thumbs.db`. Nothing is missing without it."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,25 @@ class DatasetIndex:
         self._fresh_items: set[str] = set()
         self._fresh_outputs: set[tuple[str, str]] = set()
         self._refused: set[str] = set()
+        self._left_out: dict[str, str] = {}
 
     def item_id(self, key: str) -> str | None:
         """The ID of the item with that key, or None."""
         return None if key in self._refused else self._items.get(key)
+
+    def leave_out(self, key: str, where: str) -> None:
+        """Note that the row of an item cannot be used."""
+        self._left_out.setdefault(key, where)
+
+    def is_left_out(self, key: str) -> bool:
+        """Whether the row of the item with that key cannot be used."""
+        return key in self._left_out
+
+    def no_item(self, key: str) -> str:
+        """Why there is no item with that key."""
+        if key in self._left_out:
+            return f"its item was left out: see {self._left_out[key]}"
+        return f"there is no item with the key '{key}'"
 
     def turns(self, key: str) -> int:
         """Number of turns of the item with that key; 0 if there is none."""

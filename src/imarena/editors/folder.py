@@ -55,8 +55,7 @@ class FolderEditor:
     def _read_output_file(self, request: EditRequest) -> EditResult:
         path = self.file_of(request.params)
         if path is None:
-            name = file_names(request.params)[0]
-            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} {NO_FILE} '{name}'.")
+            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} {NO_FILE} this item.")
         return EditResult(Status.OK, read_image_file(path), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:

@@ -10,6 +10,8 @@ from .charts import chart_of as chart_of
 from .comparison_page import ComparedItem as ComparedItem
 from .comparison_page import ComparisonFigures as ComparisonFigures
 from .comparison_page import build_comparison_page as build_comparison_page
+from .comparison_page import lead_format as lead_format
+from .comparison_page import lead_meaning as lead_meaning
 from .comparison_page import next_step_text as next_step_text
 from .comparison_page import task_table as task_table
 from .comparison_page import verdict_sentence as verdict_sentence
@@ -92,6 +94,7 @@ from .tables.table import columns as columns
 from .tables.table import figure_columns as figure_columns
 from .tables.table import interval as interval
 from .tables.table import p_value_cell as p_value_cell
+from .tables.table import p_value_text as p_value_text
 from .workspace_sections import UnusualImages as UnusualImages
 from .workspace_sections import board_section as board_section
 from .workspace_sections import groups_section as groups_section

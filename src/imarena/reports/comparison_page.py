@@ -11,6 +11,9 @@ from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns, interval
 from imarena.stats import PLAIN_ELO, ComparisonVerdict, items_needed, win_rate
 
+SHORT_SCALE = 50
+"""Scores on a shorter scale are printed with decimals."""
+
 
 @dataclass(frozen=True)
 class ComparedItem:
@@ -45,6 +48,8 @@ class ComparisonFigures:
     verdict: ComparisonVerdict
     by_task: Mapping[str, ComparisonVerdict]
     notices: Sequence[Notice]
+    scale: tuple[float, float] | None = None
+    """The judge's lowest and highest score, if it states them."""
 
 
 def build_comparison_page(
@@ -56,7 +61,7 @@ def build_comparison_page(
         exhibits = tuple(_exhibit(figures, item, picture) for item in items if item.new_ahead == new_ahead)
         if exhibits:
             number = counted(len(exhibits), "item")
-            text = f"{number}, the clearest first; “ahead by” is the difference of the judge's two scores."
+            text = f"{number}, the clearest first; “ahead by” is {lead_meaning(figures.scale)}."
             sections.append(Section(f"Where {name} is ahead", (text,), exhibits=exhibits))
     return Page(f"{figures.new_name} against {figures.old_name}", figures.verdict.words, tuple(sections))
 
@@ -93,13 +98,14 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
     if verdict.n_items == verdict.ties:
         return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
-    power_text = f" With {items} and this share of ties, no difference is found in 80% of comparisons or more."
-    if verdict.detectable_elo is not None:
-        least = f"{verdict.detectable_elo:.0f} Elo points"
-        power_text = f" With {items}, a true difference of {least} is found in 80% of comparisons."
     if verdict.settled:
-        return (
-            f"You do not need more items to decide which one is better.{power_text if verdict.detectable_elo else ''}"
+        return "You do not need more items to decide which one is better."
+    ties = " and this share of ties" if verdict.ties else ""
+    power_text = f" With {items}{ties}, no difference, however large, would be detected in 4 of 5 comparisons."
+    if verdict.detectable_elo is not None:
+        power_text = (
+            f" {items}{' with this share of ties' if verdict.ties else ''} are enough to detect a true difference of "
+            f"{verdict.detectable_elo:.0f} Elo points in 4 of 5 comparisons."
         )
     if verdict.more_items is None:
         return f"The estimated difference is 0{_plain_difference(verdict)}."
@@ -137,16 +143,30 @@ def task_table(new_name: str, by_task: Mapping[str, ComparisonVerdict]) -> Table
     return Table(head, rows)
 
 
-def _lead_text(compared: ComparedItem) -> str:
+def lead_meaning(scale: tuple[float, float] | None) -> str:
+    """What “ahead by” is, with the judge's scale if it states one."""
+    ends = f", which go from {scale[0]:,g} to {scale[1]:,g}" if scale else ""
+    return f"the difference of the judge's two scores{ends}"
+
+
+def lead_format(scale: tuple[float, float] | None) -> str:
+    """The format of a lead: with decimals on a short scale."""
+    return ".2f" if scale and scale[1] - scale[0] < SHORT_SCALE else ".0f"
+
+
+def _lead_text(compared: ComparedItem, scale: tuple[float, float] | None) -> str:
     lead = compared.lead
     if lead is None:
         return ""
-    return f", ahead by {lead:.0f}" if lead >= 0 else f" when compared, though its score is {-lead:.0f} lower"
+    points = format(abs(lead), lead_format(scale))
+    if lead < 0:
+        return f" when compared, though its score is {points} lower"
+    return f", ahead by {points}{f' of {scale[1]:,g}' if scale and scale[0] == 0 else ''}"
 
 
 def _exhibit(figures: ComparisonFigures, compared: ComparedItem, picture: Callable[[ImageRef], str]) -> GalleryItem:
     item = compared.item
-    note = "better" + _lead_text(compared)
+    note = "better" + _lead_text(compared, figures.scale)
     images = [("source", image, "") for image in item.sources]
     images += [("reference", image, "") for image in item.references]
     sides = ((figures.old_name, compared.old, False), (figures.new_name, compared.new, True))

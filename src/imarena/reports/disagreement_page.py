@@ -187,7 +187,8 @@ def build_disagreement_page(
 
 
 def _exhibit(case: ShownDisagreement, picture: Callable[[ImageRef], str]) -> GalleryItem:
-    title = " · ".join(part for part in (case.key, case.task, case.topic, case.about) if part)
+    editors = " and ".join(case.editors)
+    title = " · ".join(part for part in (case.key, editors, case.task, case.topic, case.about) if part)
     direction = f" (the judge is {case.direction})" if case.direction else ""
     remarks = (
         f"Disagreement: {case.difference:{_spec(case)}}{direction}.",
@@ -197,6 +198,7 @@ def _exhibit(case: ShownDisagreement, picture: Callable[[ImageRef], str]) -> Gal
         *case.people_words,
     )
     pictures = tuple(
-        PageImage(picture(image.image), image.caption, image.note) for image in case.images if image.image is not None
+        PageImage("" if image.image is None else picture(image.image), image.caption, image.note)
+        for image in case.images
     )
     return GalleryItem(title, case.instruction, pictures, remarks)

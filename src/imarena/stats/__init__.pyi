@@ -7,6 +7,7 @@ from .bootstrap import percentile_interval as percentile_interval
 from .bootstrap import resampled_correlations as resampled_correlations
 from .bootstrap import resampled_counts as resampled_counts
 from .bootstrap import resampled_rows as resampled_rows
+from .bootstrap import units_by_content as units_by_content
 from .comparison import PLAIN_ELO as PLAIN_ELO
 from .comparison import ComparisonVerdict as ComparisonVerdict
 from .comparison import compare_points as compare_points

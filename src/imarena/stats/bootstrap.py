@@ -16,6 +16,8 @@ IN_CACHE = 100_000
 """Numbers of a column that are processed at once; many more would not fit into the CPU cache."""
 FLAT = 1e-12
 """Ends that differ by at most this share of their size only differ by rounding."""
+DECIMALS = 9
+"""Values that agree to this many decimals are equal."""
 SAME = "no variation: resampled rounds give the same value"
 
 
@@ -56,6 +58,21 @@ def resampled_rows(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArra
     for _ in range(rounds):
         sample = random.integers(len(sizes), size=len(sizes))
         yield order[sample] if singles else np.concatenate([rows[group] for group in sample])
+
+
+def units_by_content(units: Sequence[str], *columns: FloatArray) -> tuple[IntArray, IntArray]:
+    """An order of the rows, and the code of each row's unit in that order, which depend on the values only.
+
+    The same data give the same bootstrap whatever the units are called and whatever the order of the rows is.
+    """
+    values = [np.round(column, DECIMALS).tolist() for column in columns]
+    rows = list(zip(*values, strict=True))
+    content: dict[str, list[int]] = {}
+    for row in sorted(range(len(rows)), key=rows.__getitem__):
+        content.setdefault(units[row], []).append(row)
+    by_unit = sorted(content.values(), key=lambda members: [rows[row] for row in members])
+    codes = [code for code, members in enumerate(by_unit) for _ in members]
+    return np.array([row for members in by_unit for row in members], np.int64), np.array(codes, np.int64)
 
 
 def resampled_correlations(

@@ -13,6 +13,7 @@ UNSTATED_TIE = "equal"
 MIRROR = {"left": "right", "right": "left", "tie": "tie", "both_bad": "both_bad", UNSTATED_TIE: UNSTATED_TIE}
 TIES = ("tie", "both_bad", UNSTATED_TIE)
 
+NOTHING = "no vote has a verdict"
 MissingVerdicts = Literal["exclude", "wrong"]
 
 
@@ -51,8 +52,18 @@ def verdict_figures(
     return VerdictFigures(
         _share("four_way_accuracy", answered, "same of left, right, tie, both_bad" + note),
         _share("three_way_accuracy", [_merged(pair) for pair in answered], "same of left, right, any tie" + note),
-        _share("decisive_accuracy", decided, "same side where people decide; a judge's tie is a miss" + note),
-        _share("both_decisive_accuracy", decisive, "same side where people and judge decide"),
+        _share(
+            "decisive_accuracy",
+            decided,
+            "same side where people decide; a judge's tie is a miss" + note,
+            "no vote for a side has a verdict" if answered else NOTHING,
+        ),
+        _share(
+            "both_decisive_accuracy",
+            decisive,
+            "same side where people and judge decide",
+            "no vote for a side has a verdict for a side" if answered else NOTHING,
+        ),
         _macro(f1),
         f1,
         confusion(pairs),
@@ -107,6 +118,6 @@ def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:
     return "tie" if people in TIES else people, "tie" if machine in TIES else machine
 
 
-def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str) -> Figure:
+def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str, reason: str = NOTHING) -> Figure:
     right = sum(verdict_matches(people, machine) for people, machine in pairs)
-    return proportion_figure(name, right, len(pairs), method, reason="no battle to compare")
+    return proportion_figure(name, right, len(pairs), method, reason=reason)

@@ -83,6 +83,13 @@ def read_file(path: TablePath, *, text: frozenset[str], wanted: frozenset[str] |
         raise UserError(f"{path}: {reason}.", hint="Every row must be complete.") from error
 
 
+def need_rows(table: pa.Table, path: TablePath) -> pa.Table:
+    """The table; raises `UserError` if it has only a header."""
+    if table.num_rows == 0:
+        raise UserError(f"{path.name} has no rows.", hint="A table needs rows below its header.")
+    return table
+
+
 def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
     """The same rows, some at a time (JSON Lines all at once). Errors are Arrow's and do not name the row."""
     reader = _reader(path)

@@ -168,8 +168,9 @@ def test_align_shows_who_said_what(tmp_path: Path) -> None:
     latex = CliRunner().invoke(app, [*words, "--latex"], catch_exceptions=False).stdout
     assert r"both bad & 0 & 0 & 0 & 1 & 0 & 0 & 1 \\" in latex
     found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)["groups"][0]
-    assert re.search(rf"robot +{found['four_way_accuracy']:.4f}", shown)
-    assert f"{found['f1']['left']:.4f}" in shown
+    assert re.search(rf"robot +{found['four_way_accuracy']:.3f}", shown)
+    every = CliRunner().invoke(app, [*words, "--all-figures"], catch_exceptions=False, env=WIDE).stdout
+    assert f"{found['f1']['left']:.4f}" in every
 
 
 def test_simulate_shows_every_interval() -> None:

@@ -200,7 +200,7 @@ def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> N
     status = run("-w", "arena", "--json", "campaign", "status").json["campaigns"]
     assert status[0]["votes"] == 0
     assert run("-w", "arena", "campaign", "export", "first").out.startswith("left,right,winner")
-    assert run("-w", "arena", "campaign", "close", "first").out.strip() == "Closed."
+    assert run("-w", "arena", "campaign", "close", "first").out.strip() == "Closed the campaign 'first'."
     assert "no campaign" in run("-w", "arena", "campaign", "invite", "nothing", code=2).err
     refused = run("-w", "arena", "serve", "--host", "0.0.0.0", code=2, env={"IMARENA_ADMIN_PASSWORD": ""})  # noqa: S104
     assert "no password" in refused.err

@@ -74,7 +74,7 @@ def test_failures_are_printed_once_per_cause(imarena: Imarena, root: Path) -> No
     put(root, "a.png")
     ended = imarena("-w", "arena", "edit", "-e", "folder:made", code=3)
     lines = [line.strip() for line in ended.out.splitlines() if "failed:" in line]
-    assert lines == ["failed: 2 x made, missing_output: The folder made has no image for …, such as b and c"]
+    assert lines == ["failed: 2 x made, missing_output: The folder made has no image for this item, such as b and c"]
     report = imarena("-w", "arena", "--json", "edit", "-e", "folder:made", code=3).json["report"]
     assert [(cause["count"], cause["examples"]) for cause in report["failures"]] == [(2, ["b", "c"])]
 
@@ -88,7 +88,10 @@ def test_the_advice_for_a_missing_file_is_about_files(imarena: Imarena, root: Pa
     assert "1 later turn was skipped: the previous turn has no image" in shown
     mixed = failure_advice(
         ["missing_output"],
-        {"made: missing_output": "The folder made has no image for 'b'.", "program: missing_output": "no picture"},
+        {
+            "made: missing_output": "The folder made has no image for this item.",
+            "program: missing_output": "no picture",
+        },
     )["missing_output"]
     assert mixed.startswith("For a folder: No file for these items.")
     assert "Else: No image was returned." in mixed

@@ -36,12 +36,22 @@ def score(imarena: Imarena, *outputs: str, code: int = 0, more: tuple[str, ...] 
 def test_a_score_its_dimensions_its_reasons_and_what_is_not_judged(imarena: Imarena) -> None:
     shown = score(imarena, "good.png")
     assert shown.startswith("Score ")
-    assert "(scale 0 to 1000), success" in shown
+    assert "(scale 0 to 1000); judge builtin; the judge's confidence: " in shown
+    assert "A success (a success needs more than 500 on every dimension, and no limit of the score)." in shown
     assert "editing_success" in shown
     assert "looks for blue where the image changed" in shown
     assert "What builtin cannot judge:" in shown
     assert "faces" in shown
     assert not (imarena.folder / "arena.db").exists()
+
+
+def test_a_failed_edit_is_no_success_in_plain_words(imarena: Imarena) -> None:
+    shown = score(imarena, "bad.png")
+    assert "Not a success (a success needs more than 500 on every dimension" in shown
+    assert "the score is limited: the edit was not made" in shown
+    assert "0% done (the check is 60% sure)" in shown
+    for word in ("no success", "trust", "edit_failed"):
+        assert word not in shown
 
 
 def test_json_has_every_field_and_python_says_the_same(imarena: Imarena) -> None:

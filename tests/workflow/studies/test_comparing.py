@@ -32,6 +32,9 @@ def test_the_better_model_is_named_with_its_interval_and_examples(imarena: Imare
     words = ("data/outputs/studio-returns-input", "data/outputs/studio-exact", "--items", "data/items.csv")
     ended = imarena("compare", *words)
     assert "studio-exact is better than studio-returns-input." in ended.out
+    assert ended.out.startswith("By the verdicts of judge builtin, studio-exact is better")
+    assert "You do not need more items to decide which one is better.\n" in ended.out
+    assert "ahead by: the difference of the judge's two scores, which go from 0 to 1,000" in ended.out
     assert "95% interval" in ended.out
     page = (tmp_path / "compare-report" / "index.html").read_text()
     assert "studio-exact is better" in page
@@ -72,8 +75,8 @@ def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imare
     found = imarena("-w", "kept", "compare", *words, "--json", code=3).json
     assert found["coverage"]["studio-exact"]["outputs"] == ITEMS - 2
     assert found["verdict"]["n_items"] == ITEMS - 2
-    assert len(found["skips"]) == 2
-    assert any(skip.startswith("studio-exact: stranger.png") for skip in found["skips"])
+    assert [skip.split(":")[0] for skip in found["skips"]] == ["studio-exact"]
+    assert [skip.startswith("studio-exact: stranger.png") for skip in found["not_asked"]] == [True]
     assert (
         f"has no output for 2 of 8 items: {files[0].stem}, {files[1].stem}."
         in imarena("-w", "kept", "compare", *words, code=3).out
@@ -92,8 +95,8 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
         file.unlink()
     ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv", code=3)
     assert "has no output for 7 of 8 items" in ended.out
-    assert "and more." in ended.out
-    assert "There is no clear difference between" in ended.out
+    assert ", ...." in " ".join(ended.out.split())
+    assert "there is no clear difference between" in ended.out
     assert "1 won, 0 lost, 0 tied" in ended.out
     assert "About 5 more items would settle it" in ended.out  # six wins of six are the first clear sweep
 
@@ -114,7 +117,7 @@ def test_outputs_of_another_size_are_mentioned(imarena: Imarena, data: Path) -> 
     document = imarena(
         "--json", "compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept"
     ).json
-    assert [notice["code"] for notice in document["notices"]] == ["outputs_of_other_size"]
+    assert [notice["code"] for notice in document["notices"]] == ["judge_cannot_see", "outputs_of_other_size"]
     assert len(document["tied"]) >= ITEMS - 1
 
 
@@ -156,3 +159,56 @@ def test_a_wrong_path_of_a_source_comes_before_its_consequence(imarena: Imarena,
     assert "No item of the table can be used: items.csv, line 2: the file 'nowhere/" in ended.err
     assert f"{ITEMS - 1} more rows cannot be used" in ended.err
     assert "belongs to an item" not in ended.err
+
+
+def test_what_the_judge_cannot_judge_is_in_every_form_of_the_result(imarena: Imarena, data: Path) -> None:
+    outputs = data / "outputs"
+    words = ("compare", outputs / "studio-returns-input", outputs / "studio-exact", "--items", data / "items.csv")
+    limits = "The judge builtin cannot judge: "
+    ended = imarena("-w", "kept", *words, "--summary", "gate.md")
+    assert limits in ended.out.replace("\n", " ")
+    assert limits in (imarena.folder / "gate.md").read_text()
+    assert limits in (imarena.folder / "compare-report" / "index.html").read_text()
+    document = imarena("-w", "kept", "--json", *words).json
+    assert [warning.startswith(limits) for warning in document["warnings"]] == [True]
+    assert [notice["code"] for notice in document["notices"]] == ["judge_cannot_see"]
+    # the same words as on the board
+    assert document["warnings"][0] in imarena("-w", "kept", "rank", "--judge", "builtin", "--json").json["warnings"]
+
+
+def test_files_that_no_item_asks_for_leave_the_gate_decided_and_a_part_of_the_items_is_enough(
+    imarena: Imarena, data: Path
+) -> None:
+    old, new = data / "outputs" / "studio-returns-input", data / "outputs" / "studio-exact"
+    words = ("compare", old, new, "--fail-if", "worse", "--items")
+    imarena("-w", "kept", *words, data / "items.csv")
+    for name in ("Thumbs.db", "metadata.json"):
+        (new / name).write_text("{}")
+    (new / "extra").mkdir()
+    strays = imarena("-w", "kept", *words, data / "items.csv")
+    assert "3 files belong to no item of the table and were not compared: studio-exact: Thumbs.db" in " ".join(
+        strays.out.split()
+    )
+    assert "left out" not in strays.out
+    head, *rows = (data / "items.csv").read_text().splitlines()
+    (data / "part.csv").write_text("\n".join([head, *rows[:6]]) + "\n")
+    for kept in ((), ("-w", "kept")):  # the workspace has all items; the table asks for six
+        document = imarena(*kept, "--json", *words, data / "part.csv").json
+        assert document["verdict"]["n_items"] == 6
+        assert document["coverage"]["studio-exact"] == {"items": 6, "outputs": 6, "missing": []}
+        assert document["skips"] == []
+        assert document["gate"]["outcome"] == "passed"
+    min(new.glob("*.png")).write_bytes(b"not a picture")
+    broken = imarena(*words, data / "part.csv", code=3).out
+    assert "data are incomplete" in broken
+    assert "has no output for 1 of 6 items" in broken
+
+
+def test_few_items_state_what_they_can_show(imarena: Imarena, data: Path) -> None:
+    head, *rows = (data / "items.csv").read_text().splitlines()
+    (data / "part.csv").write_text("\n".join([head, *rows[:3]]) + "\n")
+    outputs = data / "outputs"
+    words = ("compare", outputs / "studio-returns-input", outputs / "studio-exact", "--items", data / "part.csv")
+    told = " ".join(imarena(*words).out.split())
+    assert "By the verdicts of judge builtin, there is no clear difference between studio-exact and" in told
+    assert "With 3 items, no difference, however large, would be detected in 4 of 5 comparisons." in told

@@ -104,7 +104,7 @@ def test_ratings_without_votes_give_agreement_by_score_gap(imarena: Imarena, tmp
     assert "pairs of people's mean ratings" in imarena("-w", "a", "health").out
     imarena("-w", "a", "report", "out", "--gallery", 0)
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "Is a larger score gap a surer verdict?" in text
+    assert "Is it right more often when the score gap is larger?" in text
     assert "agreement by score gap: not available" not in text
 
 

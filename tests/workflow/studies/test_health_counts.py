@@ -88,7 +88,9 @@ def test_outputs_are_paired_within_item_turn_and_mode(imarena: Imarena, tmp_path
         records += [score(output, 100.0 * place, judge=judge) for judge in ("machine", "other")]
     fill(tmp_path / "a", records)
     together = imarena("-w", "a", "--json", "health").json["together"]
-    equal = next(line for line in together["lines"] if line["question"] == "Equal verdicts of two judges")
+    equal = next(
+        line for line in together["lines"] if line["question"] == "How often do two judges give the same verdict?"
+    )
     assert equal["n"] == 3
     assert imarena("-w", "a", "--json", "rank", "--judge", "machine", "--rounds", "0").json["n_battles"] == 3
 

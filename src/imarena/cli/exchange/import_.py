@@ -10,7 +10,7 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, fail, print_causes, progress_bars, session_workspace, show_names
 from imarena.cli.options import ItemColumnsOption, parse_pairs
 from imarena.core import UserError, command_line, counted
-from imarena.core.notices import sentences
+from imarena.core.notices import Notice, sentence
 from imarena.workflows.exchange import ImportReport
 
 _WARNINGS_SHOWN = 20
@@ -104,6 +104,11 @@ def _counted(number: int, name: str) -> str:
     return counted(number, word)
 
 
+def _is_note(notice: Notice) -> bool:
+    """Whether nothing is wrong: columns that we do not use are stored with the item."""
+    return notice.code == "columns_unused" and not notice.values.get("dropped") and not notice.values.get("clashing")
+
+
 def _show(console: Console, report: ImportReport) -> None:
     for title, counts in (("new", report.new), ("already stored", report.same)):
         summary = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
@@ -111,8 +116,9 @@ def _show(console: Console, report: ImportReport) -> None:
             console.print(f"{title}: {summary}")
     for name, number in sorted(report.datasets.items()):
         console.print(f"data set '{name}': {counted(number, 'item')}", markup=False)
-    for warning in sentences(report.notices)[:_WARNINGS_SHOWN]:
-        console.print(f"[yellow]warning:[/] {escape(warning)}", markup=True)
+    labels = {sentence(notice): "note" if _is_note(notice) else "warning" for notice in report.notices}
+    for text, label in list(labels.items())[:_WARNINGS_SHOWN]:
+        console.print(f"[yellow]{label}:[/] {escape(text)}", markup=True)
     if not report.new and not report.same:
         console.print("nothing was imported")
     print_causes(console, report.causes)

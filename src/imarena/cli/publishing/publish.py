@@ -96,4 +96,7 @@ def _show_check(console: Console, report: "ChecksumReport") -> None:
             console.print(f"{word}: {file!r}")
         if len(names) > _MOST_FILES:
             console.print(f"... and {len(names) - _MOST_FILES:,} more {word} files")
-    console.print("clean" if report.clean else "The folder is not as it was published.")
+    if report.clean:
+        console.print(f"All {counted(report.files, 'file')} are as they were published.")
+    else:
+        console.print("The folder is not as it was published.")

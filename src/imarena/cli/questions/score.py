@@ -59,13 +59,19 @@ def _show_one(console: Console, score: "EditScore") -> None:
         console.print(f"No score from {score.judge}: {score.status.value}. {score.error}".rstrip())
         return
     scale = "" if score.scale is None else f" (scale {score.scale[0]:g} to {score.scale[1]:g})"
-    success = "" if score.success is None else ", success" if score.success else ", no success"
-    confidence = "" if score.confidence is None else f", confidence {score.confidence:.2f}"
-    console.print(f"Score {score.score:.4g}{scale}{success}{confidence}; judge {score.judge}")
+    confidence = "" if score.confidence is None else f"; the judge's confidence: {score.confidence:.0%}"
+    console.print(f"Score {score.score:.4g}{scale}; judge {score.judge}{confidence}")
+    if score.success is not None:
+        rule = "" if score.success_above is None else f" (a success needs {_success_rule(score)})"
+        console.print(f"{'A success' if score.success else 'Not a success'}{rule}.")
     if score.dimensions:
         print_tables(console, [_dimension_table(score)])
     _print_lines(console, "Reasons", reason_lines(score.reasons))
     _print_lines(console, f"What {score.judge} cannot judge", list(score.cannot_judge))
+
+
+def _success_rule(score: "EditScore") -> str:
+    return f"more than {score.success_above:g} on every dimension, and no limit of the score"
 
 
 def _show_several(console: Console, scores: "tuple[EditScore, ...]") -> None:
@@ -109,17 +115,31 @@ def _print_lines(console: Console, title: str, lines: list[str]) -> None:
             console.print(f"  - {line}")
 
 
+CAPS = {
+    "edit_failed": "the edit was not made",
+    "semantics_lost": "too much of the rest of the image changed",
+    "quality_lost": "the quality of the image is too low",
+}
+"""Why a score is limited, by the judge's word."""
+
+
 def reason_lines(reasons: dict[str, Any]) -> list[str]:
     """Return the textual reasons, one per line; measurements are in --json."""
     lines: list[str] = []
     for name, value in reasons.items():
         entries = value if isinstance(value, list) else [value]
         for entry in entries:
-            if isinstance(entry, str) and entry:
+            if name == "caps" and isinstance(entry, str):
+                lines.append(f"the score is limited: {CAPS.get(entry, entry.replace('_', ' '))}")
+            elif isinstance(entry, str) and entry:
                 lines.append(f"{name}: {entry}")
             elif isinstance(entry, dict) and isinstance(entry.get("note"), str):
                 done, trust = entry.get("done"), entry.get("trust")
-                measured = f" (done {done:.0%}, trust {trust:.0%})" if done is not None and trust is not None else ""
+                measured = (
+                    f": {done:.0%} done (the check is {trust:.0%} sure)"
+                    if done is not None and trust is not None
+                    else ""
+                )
                 lines.append(f"{entry['note']}{measured}")
             elif isinstance(entry, dict) and isinstance(entry.get("text"), str):
                 lines.append(f"{name}: {entry['text']}")

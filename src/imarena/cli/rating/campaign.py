@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
+_NAMES_SHOWN = 10
 _NONE = "There is no campaign. Create one: {imarena} campaign create NAME"
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
@@ -51,7 +52,12 @@ def create(
     topics: Annotated[_Many, typer.Option("--topics", help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
-    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
+    raters_per_unit: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Raters per pair, output or item (default: preference 1, rating 3, yes_no 2, check 1)."
+        ),
+    ] = None,
     gold_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks with a known answer.")] = 0.0,
     repeat_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks shown again.")] = 0.0,
     weekly_quota: Annotated[int, typer.Option(min=1, help="Maximum number of votes per rater in seven days.")] = 200,
@@ -185,6 +191,10 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
         "people": [{name: getattr(rater, name) for name in PERSON} for rater in report.raters],
         **notice_fields(notice for rater in report.raters for notice in rater.notices),
         "least_look_s": report.least_look_s,
+        "links_not_opened": [
+            {"invitation_id": link.invitation_id, "name": link.name, "expires_at": link.expires_at}
+            for link in report.unopened
+        ],
     }
 
 
@@ -197,6 +207,10 @@ def _show(console: Any, report: "CampaignStatus") -> None:
     )
     if progress.checks:
         console.print(f"  plus {progress.checks_done:,} of {progress.checks:,} check tasks (repeats, known answers)")
+    if report.unopened:
+        names = [link.name for link in report.unopened if link.name]
+        shown = f" ({', '.join(names[:_NAMES_SHOWN])}{', ...' if len(names) > _NAMES_SHOWN else ''})" if names else ""
+        console.print(f"  {counted(len(report.unopened), 'link')} not opened yet{shown}", soft_wrap=True)
     for criterion in report.agreement:
         alpha = f"{criterion.alpha:.3f}" if criterion.alpha is not None else f"undefined ({criterion.reason})"
         if criterion.alpha_low is not None:
@@ -293,7 +307,8 @@ def close(
         campaign_id = get_campaign(workspace, campaign).campaign_id
         changed = change_campaign(workspace, campaign_id, CampaignChanges(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
-    emit(context, document, "Open." if changed.open else "Closed.")
+    text = f"{'Opened' if changed.open else 'Closed'} the campaign '{changed.name}'."
+    emit(context, document, text)
 
 
 app.command("change")(campaign_change.change)

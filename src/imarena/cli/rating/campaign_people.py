@@ -97,7 +97,8 @@ def payments(
     from imarena.workflows.rating import get_campaign, payment_list, payments_csv
 
     with session_workspace(context) as workspace:
-        people = payment_list(workspace, get_campaign(workspace, campaign))
+        record = get_campaign(workspace, campaign)
+        people = payment_list(workspace, record)
     if to is not None:
         to.write_text(payments_csv(people), encoding="utf-8")
     document = {"payments": [payment.model_dump() for payment in people], "file": None if to is None else str(to)}
@@ -106,6 +107,8 @@ def payments(
         if to is not None:
             console.print(f"Wrote {to}: {counted(len(people), 'rater')}.")
             return
+        if not people:
+            console.print(f"No rater of '{record.name}' has answered a task yet: there is nothing to pay.")
         for payment in people:
             params = ", ".join(f"{name} {value}" for name, value in payment.params.items())
             who = " · ".join(text for text in (payment.name, params) if text) or payment.rater_id

@@ -25,7 +25,11 @@ def exclude(
     ] = "",
     by: By = "command line",
 ) -> None:
-    """Exclude a rater's votes from boards, agreement, exports and plans. Nothing is deleted; `include` undoes it."""
+    """Exclude a rater's votes from boards, agreement, exports and plans. Nothing is deleted; `include` undoes it.
+
+    This holds for all campaigns, so the command takes a rater and no campaign.
+    Example: imarena campaign exclude Ana --reason "answers at random"
+    """
     from imarena.workflows.rating import exclude_rater
 
     with session_workspace(context) as workspace:
@@ -40,7 +44,7 @@ def include(
     reason: ReasonOption = "",
     by: By = "command line",
 ) -> None:
-    """Count the votes of an excluded rater again."""
+    """Count the votes of an excluded rater again, in all campaigns. Example: imarena campaign include Ana"""
     from imarena.workflows.rating import include_rater
 
     with session_workspace(context) as workspace:

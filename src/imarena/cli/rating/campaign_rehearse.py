@@ -21,7 +21,11 @@ def rehearse(
     random: Annotated[int, typer.Option(min=0, max=50, help="Number of raters who answer at random.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulated answers.")] = 0,
 ) -> None:
-    """Run a campaign with simulated raters in a copy of the workspace, to check its pages, agreement and export."""
+    """Run a campaign with simulated raters in a copy of the workspace, to check its pages, agreement and export.
+
+    By default two careful raters, and one each who answers fast, always chooses left, or answers at random.
+    Example: imarena campaign rehearse spring --to rehearsal
+    """
     from imarena.workflows.rating import rehearse_campaign
 
     with session_workspace(context) as workspace:
@@ -34,10 +38,15 @@ def rehearse(
         )
 
     def show(console: Any) -> None:
+        real = f" (plus {counted(result.real_votes, 'real vote')} of the campaign)" if result.real_votes else ""
+        disputed = f"disputed units: {result.disputed:,}" if result.adjudication else "adjudication is off"
         console.print(
-            f"{counted(result.votes, 'vote')}, {result.complete_units:,} of {counted(result.units, 'unit')} complete,"
-            f" disputed: {result.disputed:,}."
+            f"{counted(result.votes, 'simulated vote')}{real}, {result.complete_units:,} of "
+            f"{counted(result.units, 'unit')} complete; {disputed}.",
+            soft_wrap=True,
         )
+        if result.why_incomplete:
+            console.print(f"Not all units are complete: {result.why_incomplete}.", soft_wrap=True)
         for criterion in result.agreement:
             alpha = "undefined" if criterion.alpha is None else f"{criterion.alpha:.3f}"
             console.print(f"  alpha of {criterion.criterion}: {alpha}")

@@ -92,7 +92,7 @@ def command(
     named_tables = [table for agreement in agreements for table in agreement_tables(agreement, people)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
-        write_csv(tables[0], csv)
+        write_csv(agreement_tables(agreements[0], fewest=0)[0], csv)
     if not session(context).json:
         notices = [notice for agreement in agreements for notice in agreement.notices]
         for warning in sentences(with_rater_names(notices, people)):

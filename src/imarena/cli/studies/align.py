@@ -80,6 +80,9 @@ def command(
         Path | None,
         typer.Option("--page", metavar="DIR", help="Write the largest disagreements with their images (default 20)."),
     ] = None,
+    all_figures: Annotated[
+        bool, typer.Option("--all-figures", help="Print all figures of verdicts, such as F1 (--csv always has them).")
+    ] = False,
     csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
@@ -102,11 +105,20 @@ def command(
         pairs=pairs, gaps=_edges(gaps), compare=compare, rounds=rounds, seed=seed,
     )  # fmt: skip
     request = AlignRequest(
-        options, from_file, against, tuple(judge or ()), tuple(only or ()), missing, worst, page, parse_renames(columns)
+        options,
+        from_file,
+        against,
+        tuple(judge or ()),
+        tuple(only or ()),
+        missing,
+        worst,
+        page,
+        parse_renames(columns),
+        all_figures,
     )
     report = align_report(session(context).workspace, request)
     if csv is not None:
-        write_csv(report.tables[0], csv)
+        write_csv(report.csv_table, csv)
     if not session(context).json:
         for warning in report.warnings:
             warn(warning)

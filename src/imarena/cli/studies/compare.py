@@ -20,7 +20,7 @@ from imarena.reports.tables import Column, Table
 if TYPE_CHECKING:
     from imarena.reports import ComparedItem
     from imarena.stats import GateReport
-    from imarena.workflows.studies import ComparedFolders, ModelComparison
+    from imarena.workflows.studies import ModelComparison
 
 _TIED_SHOWN = 10
 
@@ -96,6 +96,7 @@ def command(
             workspace,
             sides,
             table,
+            imported,
             judge,
             asked.endpoint_arguments(),
             asked.budget(),
@@ -114,7 +115,7 @@ def command(
         document["gate"] = gate.to_json()
     emit(context, document, lambda console: _show(console, comparison, top, page, gate))
     gates.write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
-    missing = done.missing or imported.skipped or any(row.missing for row in comparison.coverage.values())
+    missing = done.missing or imported.unusable or any(row.missing for row in comparison.coverage.values())
     gates.gate_exit(gate, partial=bool(missing))
 
 
@@ -145,7 +146,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     if comparison.by_task:
         print_tables(console, [task_table(sides.new_name, comparison.by_task)])
     if rows := largest_differences(comparison.items, top):
-        print_tables(console, [_differences(rows, sides)])
+        print_tables(console, [_differences(rows, comparison)])
     if comparison.tied:
         names = ", ".join(comparison.tied[:_TIED_SHOWN])
         more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
@@ -154,8 +155,12 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     gates.show_gates(console, gate)
 
 
-def _differences(rows: "Sequence[ComparedItem]", sides: "ComparedFolders") -> Table:
-    head = columns("where they differ most", "better", Column("ahead by", ".0f"), Column("instruction", wrap=True))
+def _differences(rows: "Sequence[ComparedItem]", comparison: "ModelComparison") -> Table:
+    from imarena.reports import lead_format, lead_meaning
+
+    sides, scale = comparison.sides, comparison.scale
+    lead = Column("ahead by", lead_format(scale))
+    head = columns("where they differ most", "better", lead, Column("instruction", wrap=True))
     lines = tuple(
         (
             row.item.key,
@@ -166,7 +171,7 @@ def _differences(rows: "Sequence[ComparedItem]", sides: "ComparedFolders") -> Ta
         for row in rows
     )
     leads = [row.lead for row in rows if row.lead is not None]
-    notes = ["ahead by: the difference of the judge's two scores"] if leads else []
+    notes = [f"ahead by: {lead_meaning(scale)}"] if leads else []
     if any(lead < 0 for lead in leads):
         notes.append("below 0: preferred when the two are compared, although its own score is lower")
     return Table(head, lines, notes=tuple(notes))

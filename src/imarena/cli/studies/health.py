@@ -1,5 +1,6 @@
 """``imarena health``."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,10 +69,7 @@ def command(
             for health in (*judges, together):
                 print_tables(console, _latex_tables(health), latex=True)
             return
-        if not judges:
-            console.print(f"There are no judgments: run `{command_line('judge')}` or `battle`.")
-        for health in judges:
-            _show(console, health)
+        _show_judges(console, judges)
         if together.lines or together.notices:
             _show(console, together)
         if texts.read + texts.unread:
@@ -81,6 +79,18 @@ def command(
             show_findings(console, texts)
 
     emit(context, document, show)
+
+
+def _show_judges(console: Console, judges: "Sequence[JudgeHealth]") -> None:
+    """Print one row per judge, if there are several, and then the figures of each."""
+    from imarena.workflows.studies import health_summary
+
+    if not judges:
+        console.print(f"There are no judgments: run `{command_line('judge')}` or `battle`.")
+    if len(judges) > 1:
+        print_tables(console, [health_summary(judges)])
+    for health in judges:
+        _show(console, health)
 
 
 def _probe(

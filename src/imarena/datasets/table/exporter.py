@@ -27,6 +27,7 @@ _SUFFIXES = {
 }
 _REPLACED = ("superseded", "retracted")
 """Votes that their rater changed or withdrew; they are left out without a message."""
+_NATIVE = ", which only `export native` writes"
 _TEXTS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
 _ROLES = {"source": "sources", "reference": "references", "mask": "masks"}
 _OUTPUT_COLUMNS = (
@@ -48,7 +49,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
         count = sum(1 for _ in archive.records(kind))
         if count:
             name = "evidence" if kind is Evidence else f"{kind.__name__.lower()}s"
-            yield Skip(name, "", f"{count} are not part of this format; export to native", by_format=True)
+            yield Skip(name, "", f"{count} are not part of this format{_NATIVE}", by_format=True)
 
 
 def _dataset(archive: Archive, name: str | None) -> str:
@@ -154,7 +155,7 @@ class _Export:
         if output.editor is None:
             return "its editor is not named"
         if output.mode is not Mode.SINGLE or output.turn or output.parent_id:
-            return "it belongs to several turns; export to native"
+            return f"it belongs to several turns{_NATIVE}"
         if output.status is Status.OK and output.image is None:
             return "it has no pixels"
         row: dict[str, Any] = {name: getattr(output, name) for name in ("status", "error", "editor_version")}
@@ -233,10 +234,10 @@ class _Export:
 
 def _unfit_item(item: Item) -> str:
     if len(item.turns) > 1:
-        return f"it has {len(item.turns)} turns; export to native"
+        return f"the item has {len(item.turns)} turns{_NATIVE}"
     turn = item.turns[0]
     if turn.references or turn.masks or turn.task:
-        return "its turn has images or a task of its own; export to native"
+        return f"the item's turn has images or a task of its own{_NATIVE}"
     if item.absent:
         return "its images are not there"
     return "" if turn.instruction.strip() else "it has no instruction"

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core import Importable, Intake, Skip, UserError, command_line, first_line
+from imarena.core import ITEM_LEFT_OUT, NOT_ASKED, Importable, Intake, Skip, UserError, command_line, first_line
 from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
@@ -92,6 +92,7 @@ def _items(
             try:
                 yield index.place_item(reader.item(cells), name, where)
             except BAD_ROW as error:
+                index.leave_out(str(cells.get("key") or ""), f"{name}, {where}")
                 yield Skip(name, where, bad_row_text(error))
         rows = reader.rows
     yield from columns.notices(folder.name(tables[0]))
@@ -134,10 +135,12 @@ def outputs_from_folder(
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
             other = path.suffix.lower() in _OTHER_IMAGES
-            yield Skip(name, "", "save this image as PNG or JPEG" if other else "not an image, by its name")
+            why = "save this image as PNG or JPEG" if other else "not an image, by its name"
+            yield Skip(name, "", why, code=NOT_ASKED if key is None or not other else "")
             continue
         if key is None:
-            yield Skip(name, "", f"there is no item with the key '{path.stem}'")
+            code = ITEM_LEFT_OUT if index.is_left_out(path.stem) else NOT_ASKED
+            yield Skip(name, "", index.no_item(path.stem), code=code)
             continue
         try:
             image = keep_file(intake, folder, name)
@@ -183,7 +186,7 @@ def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
 def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, index: DatasetIndex) -> Output:
     item_id = index.item_id(cells["key"])
     if item_id is None:
-        raise UserError(f"there is no item with the key '{cells['key']}'")
+        raise UserError(index.no_item(cells["key"]))
     if not cells["editor"]:
         raise UserError("the editor is empty")
     values: dict[str, Any] = {name: cells[name] for name in ("editor_version", "error", "status") if cells.get(name)}

@@ -143,7 +143,7 @@ def _rating(cells: Mapping[str, str], index: DatasetIndex, scale: tuple[float, f
 def _item_id(cells: Mapping[str, str], index: DatasetIndex) -> str:
     item_id = index.item_id(cells["key"])
     if item_id is None:
-        raise UserError(f"there is no item with the key '{cells['key']}'")
+        raise UserError(index.no_item(cells["key"]))
     return item_id
 
 

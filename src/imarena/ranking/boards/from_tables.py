@@ -75,10 +75,10 @@ def load_battles(
     data: object, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
 ) -> Any:
     """Load any of the accepted forms as a checked Arrow table."""
-    from imarena.tables import as_table, read_table
+    from imarena.tables import as_table, need_rows, read_table
 
     if isinstance(data, (str, Path)):
-        return read_table(Path(data), "battles", columns=columns, labels=labels)
+        return need_rows(read_table(Path(data), "battles", columns=columns, labels=labels), Path(data))
     return as_table(data, "battles", columns=columns, labels=labels)
 
 

@@ -157,12 +157,24 @@ def count_cell(value: float) -> CellValue:
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
 
 
-def p_value_cell(value: float | None, is_bound: bool) -> CellValue:
+SMALLEST_P = 0.0001
+"""Smaller p-values are printed as `< 0.0001`."""
+
+
+def p_value_cell(value: float | None, is_bound: bool = False) -> CellValue:
     """A p-value, or a bound such as `<= 0.002` if the bootstrap has too few rounds, rounded up to two digits."""
-    if value is None or not is_bound:
+    if value is None:
         return value
+    if not is_bound:
+        return value if value >= SMALLEST_P else f"< {SMALLEST_P:.4f}"
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return f"<= {math.ceil(value / unit - 1e-9) * unit:.2g}"
+
+
+def p_value_text(value: float, is_bound: bool = False) -> str:
+    """A p-value in a sentence, with the digits of the tables: `= 0.031`, `<= 0.002` or `< 0.0001`."""
+    cell = p_value_cell(value, is_bound)
+    return cell if isinstance(cell, str) else f"= {value:.4f}".rstrip("0").rstrip(".")
 
 
 def columns(*headings: str | Column) -> tuple[Column, ...]:

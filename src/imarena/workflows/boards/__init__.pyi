@@ -8,6 +8,7 @@ from .default_source import AvailableSources as AvailableSources
 from .default_source import ChosenSource as ChosenSource
 from .default_source import choose as choose
 from .default_source import judge_called as judge_called
+from .findings import judge_limits as judge_limits
 from .findings import other_sources as other_sources
 from .printed_tables import outside_table as outside_table
 from .printed_tables import rank_tables_of as rank_tables_of

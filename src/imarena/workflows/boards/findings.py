@@ -64,11 +64,11 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
     if len(judges) > 1 and not weighed:
         notices.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
     notices += self_judged(judge_driven_editors(view), judges) if judges else []
-    notices += _limits(judges)
+    notices += judge_limits(judges)
     return tuple(notices)
 
 
-def _limits(judges: Iterable[str]) -> list[Notice]:
+def judge_limits(judges: Iterable[str]) -> list[Notice]:
     """Report the limitations that the judges' cards list."""
     cards = ((name, CARDS.get(name.partition("/")[0])) for name in judges)
     return [

@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from imarena.core import Cause, CauseTally, Document, InvalidImage, Progress, ReadFormat, Skip, content_id, sha256_hex
+from imarena.core import (
+    ITEM_LEFT_OUT,
+    Cause,
+    CauseTally,
+    Document,
+    InvalidImage,
+    Progress,
+    ReadFormat,
+    Skip,
+    content_id,
+    sha256_hex,
+)
 from imarena.core.notices import Notice, text_notice
 from imarena.core.records import (
     Exclusion,
@@ -69,7 +80,7 @@ class _Tally:
     def skip(self, skip: Skip) -> None:
         """Record a skipped row or file."""
         self.skipped += 1
-        self.causes.add(skip.reason, skip.where)
+        self.causes.add(skip.reason, skip.where, last=skip.code == ITEM_LEFT_OUT)
         if len(self.skips) < MAX_SKIPS:
             self.skips.append(skip)
 

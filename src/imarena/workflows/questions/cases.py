@@ -1,6 +1,6 @@
 """Cases to show to a judge: outputs with pixels, one by one or in pairs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
@@ -60,13 +60,19 @@ def load_outputs(
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     limit: int | None = None,
+    only_items: Collection[str] | None = None,
     voted: bool = False,
 ) -> ShowableOutputs:
     """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one.
 
-    `limit`: only the first items that have outputs. `voted`: also read which pairs people voted on.
+    `limit`: only the first items that have outputs. `only_items`: only the items with these ids. `voted`: also read
+    which pairs people voted on.
     """
-    items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
+    items = {
+        item.item_id: item
+        for item in chosen_items(workspace, datasets, tasks)
+        if only_items is None or item.item_id in only_items
+    }
     if editors:
         all_editors = {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]}
         editors = split_names(editors, all_editors)

@@ -1,7 +1,7 @@
 """From a user's request to judging runs: plan, estimate, ask; adaptive runs proceed in rounds."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
@@ -60,6 +60,7 @@ class ShownOutputs(TypedDict, total=False):
     editors: Sequence[str] | None
     tasks: Sequence[str] | None
     limit: int | None
+    only_items: Collection[str] | None
 
 
 def plan_scores(

@@ -45,6 +45,8 @@ class EditScore:
     """Lowest and highest score of this judge; None if it has no bounds."""
     dimensions: dict[str, float]
     success: bool | None
+    success_above: float | None
+    """A success needs more than this on every dimension; None if the judge has another rule."""
     confidence: float | None
     reasons: JsonDict
     cannot_judge: tuple[str, ...]
@@ -170,6 +172,11 @@ def _name(image: ImageInput, number: int) -> str:
     return f"output {number}" if isinstance(image, bytes) else str(image)
 
 
+def _threshold(wired: WiredJudge) -> float | None:
+    value = wired.judge.params.get("success_threshold")
+    return float(value) if isinstance(value, int | float) else None
+
+
 def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
     card = CARDS.get(wired.kind)
     reasons: JsonDict = dict(verdict.reasons)
@@ -183,6 +190,7 @@ def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
         scale=None if card is None else card.scale,
         dimensions=dict(verdict.scores),
         success=verdict.success,
+        success_above=_threshold(wired) if verdict.success is not None else None,
         confidence=verdict.confidence,
         reasons=reasons,
         cannot_judge=own_limits or (() if card is None else card.cannot_judge),

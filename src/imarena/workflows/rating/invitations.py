@@ -5,13 +5,15 @@ from urllib.parse import quote
 
 from sqlalchemy import select
 
-from imarena.core import UserError, command_line
-from imarena.core.records import Campaign, Rater
+from imarena.core import UserError, command_line, moment_text
+from imarena.core.records import Campaign, Rater, now
 from imarena.storage import StoredInvitation, Workspace, access, reading
 from imarena.storage.schema import participants
 from imarena.workflows.rating.campaigns import get_campaign, need_named, offer_missing
 from imarena.workflows.rating.exclusions import find_rater
 from imarena.workflows.rating.held_tasks import Refusal
+
+_MOST_LINKS = 1000
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,14 @@ def list_links(
     engine = workspace.store.engine
     invitations = access.invitation_rows(engine, campaign_id=campaign_id, before=before, limit=limit)
     return InvitationList(invitations, access.count_invitations(engine, campaign_id=campaign_id))
+
+
+def unopened_links(workspace: Workspace, campaign: Campaign) -> tuple[StoredInvitation, ...]:
+    """The links of raters to a campaign that work and that nobody has opened, oldest first."""
+    listed = list_links(workspace, campaign_id=campaign.campaign_id, limit=_MOST_LINKS).invitations
+    today = moment_text(now())
+    waiting = [link for link in listed if not link.people and not link.revoked and link.expires_at > today]
+    return tuple(reversed(waiting))
 
 
 def make_link(

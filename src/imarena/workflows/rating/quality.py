@@ -10,10 +10,11 @@ from imarena.core.notices import Medium, Notice, sentence
 from imarena.core.records import Campaign, Event, EventKind, FrozenModel
 from imarena.routing import forms
 from imarena.stats import Scale
-from imarena.storage import Workspace, from_row
+from imarena.storage import StoredInvitation, Workspace, from_row
 from imarena.storage.schema import assignments, events
 from imarena.workflows.rating.answers import answered_tasks, answers_by_criterion
 from imarena.workflows.rating.campaigns import CampaignProgress, campaign_progress
+from imarena.workflows.rating.invitations import unopened_links
 from imarena.workflows.rating.rater_work import RaterWork, rater_work
 
 _LISTED = 20
@@ -55,6 +56,8 @@ class CampaignStatus:
     raters: list[RaterWork]
     least_look_s: float | None
     """A rater whose median time is below this cannot have looked properly; None: no limit for this kind."""
+    unopened: tuple[StoredInvitation, ...] = ()
+    """Links to the campaign that work and that nobody has opened, oldest first."""
 
 
 def campaign_status(workspace: Workspace, campaign: Campaign) -> CampaignStatus:
@@ -64,6 +67,7 @@ def campaign_status(workspace: Workspace, campaign: Campaign) -> CampaignStatus:
         agreement(workspace, campaign),
         rater_work(workspace, campaign),
         forms().pace.least_s.get(campaign.kind),
+        unopened_links(workspace, campaign),
     )
 
 

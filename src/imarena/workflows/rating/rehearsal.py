@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import update
 
-from imarena.core import UserError, moment_text
+from imarena.core import UserError, command_line, counted, moment_text
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, Rater, Vote, now
 from imarena.routing import RATER_PROFILES, RaterBehaviour, participation_outcome, plan_of, simulated_answer
@@ -49,6 +49,23 @@ class Rehearsal:
     disputed: int
     raters: list[RehearsedRater]
     agreement: list[CriterionAgreement]
+    real_votes: int = 0
+    """Votes that the campaign already had."""
+    adjudication: bool = False
+    """Whether units on which raters disagree are answered once more; otherwise none is counted as disputed."""
+    raters_per_unit: int = 1
+    weekly_quota: int = 0
+
+    @property
+    def why_incomplete(self) -> str:
+        """Why some units have fewer answers than they need; empty if all are complete."""
+        if self.complete_units >= self.units:
+            return ""
+        if any(rater.stage == "quota" for rater in self.raters):
+            return f"raters reached the weekly quota of {counted(self.weekly_quota, 'vote')} (--weekly-quota)"
+        if len(self.raters) < self.raters_per_unit:
+            return f"each unit needs {counted(self.raters_per_unit, 'rater')}, and {len(self.raters)} took part"
+        return "no rater was given the remaining tasks: each unit needs other raters"
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -69,12 +86,15 @@ def rehearse_campaign(
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
     record = get_campaign(workspace, campaign)
     if not record.open or plan_of(record).paused:
-        raise UserError(f"'{record.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
+        state, *command = ("paused", "change", "--resume") if record.open else ("closed", "close", "--reopen")
+        hint = command_line(f"campaign {command[0]}", record.name, command[1])
+        raise UserError(f"'{record.name}' is {state}: nobody is given tasks.", hint=hint)
     counts = dict(USUAL if people is None else people)
     if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
     with copy_workspace(workspace, to) as copy:
         offer_missing(copy)
+        before = campaign_progress(copy, record).votes
         raters = _join(copy, record, counts)
         stages = _rate(copy, record, raters, seed)
         _set_times(copy, raters)
@@ -85,8 +105,9 @@ def rehearse_campaign(
             for rater_id, kind in raters.items()
         ]
         return Rehearsal(
-            str(to), record.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
-            rehearsed, agreement(copy, record),
+            str(to), record.campaign_id, progress.votes - before, progress.units, progress.complete_units,
+            progress.disputed, rehearsed, agreement(copy, record), before, plan_of(record).adjudication != "off",
+            plan_of(record).raters, plan_of(record).weekly_quota,
         )  # fmt: skip
 
 

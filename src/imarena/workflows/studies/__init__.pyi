@@ -9,15 +9,14 @@ from .alignment import align_columns as align_columns
 from .alignment import read_aligned_columns as read_aligned_columns
 from .columns import VerdictText as VerdictText
 from .columns import verdict_texts as verdict_texts
-from .comparing import ComparedFolders as ComparedFolders
-from .comparing import ComparedItems as ComparedItems
+from .compared_folders import ComparedItems as ComparedItems
+from .compared_folders import comparison_workspace as comparison_workspace
+from .compared_folders import import_folders as import_folders
+from .compared_folders import name_sides as name_sides
+from .compared_folders import need_both_sides as need_both_sides
 from .comparing import ModelComparison as ModelComparison
 from .comparing import compare as compare
-from .comparing import comparison_workspace as comparison_workspace
-from .comparing import import_folders as import_folders
 from .comparing import largest_differences as largest_differences
-from .comparing import name_sides as name_sides
-from .comparing import need_both_sides as need_both_sides
 from .comparing import plan_comparison as plan_comparison
 from .comparison_page import preview_bytes as preview_bytes
 from .comparison_page import preview_file as preview_file
@@ -49,5 +48,6 @@ from .rater_agreement import with_rater_names as with_rater_names
 from .tables.agreement import agreement_tables as agreement_tables
 from .tables.alignment import score_tables as score_tables
 from .tables.alignment import verdict_tables as verdict_tables
+from .tables.health import health_summary as health_summary
 from .tables.health import health_tables as health_tables
 from .tables.health import named_health_tables as named_health_tables

@@ -17,7 +17,7 @@ from imarena.core import NOT_COUNTED, UserError, grouped
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Mode
 from imarena.datasets import RATING_DETAIL_COLUMNS, parse_scale
-from imarena.tables import NOT_A_NUMBER, TablePath, column_names, read_file
+from imarena.tables import NOT_A_NUMBER, TablePath, column_names, need_rows, read_file
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
 """Columns that occur together only in tables of `campaign export`."""
@@ -160,7 +160,8 @@ def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
 
 
 def _rows(path: TablePath) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
+    table = read_file(path, text=frozenset(column_names(path)), wanted=None)
+    rows: list[dict[str, Any]] = need_rows(table, path).to_pylist()
     return rows
 
 

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 from imarena.agreement import Alignment, CorrelationComparison, GroupAlignment, VerdictAlignment, VerdictGroup
 from imarena.core import command_line, counted, fill_in_commands, grouped
+from imarena.reports import p_value_text
 from imarena.reports.tables import Table
+from imarena.stats import Figure
 from imarena.workflows.studies.alignment import WorkspaceAlignment
-from imarena.workflows.studies.tables.alignment import score_tables, verdict_tables
+from imarena.workflows.studies.tables.alignment import FEW, SIDES, score_tables, verdict_tables
 from imarena.workflows.views import WHOLE
 
 _LEVEL = 0.05
 _FEW = 10
 """With fewer common outputs, a bootstrap of two correlations is meaningless."""
+_MOST_NAMED = 5
 _RAISED = 0.05
 """A pooled correlation this much above the average within tasks gets a warning."""
 _TEST = "`{imarena} align --compare` tests whether the difference is significant."
@@ -33,6 +36,8 @@ class _Line:
     """The baseline without any knowledge: a correlation of 0, or the share of the most frequent outcome."""
     constant: str = ""
     """The most frequent outcome; empty for scores."""
+    sides: Figure | None = None
+    """For verdicts: the agreement where people choose a side."""
     within_tasks: float | None = None
     """For scores of several tasks: the average correlation within a task."""
 
@@ -95,10 +100,10 @@ def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
     return [text for text in conclusions if text]
 
 
-def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...]) -> list[Table]:
+def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...], *, all_figures: bool = False) -> list[Table]:
     """The tables of the scores and of the verdicts."""
-    tables = score_tables(alignment.scores) if alignment.scores else []
-    return tables + (verdict_tables(alignment.verdicts, by) if alignment.verdicts else [])
+    tables = score_tables(alignment.scores, fewest=0 if all_figures else FEW) if alignment.scores else []
+    return tables + (verdict_tables(alignment.verdicts, by, all_figures=all_figures) if alignment.verdicts else [])
 
 
 def score_conclusion(alignment: Alignment) -> str:
@@ -154,7 +159,20 @@ def verdict_conclusion(alignment: VerdictAlignment) -> str:
         _PairTest({row.left: row.accuracy_left, row.right: row.accuracy_right}, row.n, row.p_holm, row.reason or "")
         for row in alignment.comparisons
     ]
-    return _single(lines[0], _VOTES) if len(lines) == 1 else _several(lines, _VOTES, tests)
+    text = _single(lines[0], _VOTES) if len(lines) == 1 else _several(lines, _VOTES, tests)
+    measured = [line for line in lines if line.sides is not None and line.sides.value is not None]
+    if len(lines) == 1 or not measured:
+        return text
+    sides = "; ".join(f"{line.judge} {_of_sides(line)}" for line in measured[:_MOST_NAMED])
+    return f"{text} Agreement {SIDES} (a tie of the judge is wrong): {sides}."
+
+
+def _of_sides(line: _Line) -> str:
+    """For example `83% of 12 votes`."""
+    figure = line.sides
+    return (
+        f"{figure.value:.0%} of {counted(figure.n, 'vote')}" if figure is not None and figure.value is not None else ""
+    )
 
 
 def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
@@ -167,7 +185,10 @@ def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
     most = max(votes, key=lambda outcome: votes[outcome], default="")
     floor = votes[most] / share.n if share.n else 0.0
     constant = f"'{most.replace('_', ' ')}'"
-    return _Line(group.judge, share.value, share.n, share.low, share.high, group.reason or "", floor, constant)
+    return _Line(
+        group.judge, share.value, share.n, share.low, share.high, group.reason or "", floor, constant,
+        group.figures.decisive_accuracy,
+    )  # fmt: skip
 
 
 def _single(line: _Line, kind: _Kind) -> str:
@@ -176,7 +197,10 @@ def _single(line: _Line, kind: _Kind) -> str:
         return f"Not enough data to say how well {line.judge} agrees with people: {line.reason}."
     if not kind.is_score:
         number = counted(line.n, "vote")
-        text = f"{line.judge} agrees with {line.value:.0%} of {number} (left, right, tie or both bad)."
+        ends = "" if line.low is None or line.high is None else f"95% interval {line.low:.0%} to {line.high:.0%}; "
+        text = f"{line.judge} agrees with {line.value:.0%} of {number} ({ends}left, right, tie or both bad)"
+        sides = _of_sides(line)
+        text += f", and {SIDES}, with {sides} (a tie of the judge is wrong)." if sides else "."
         text += f" Always answering {line.constant} agrees with {line.floor:.0%}"
         return text + ("." if line.value > line.floor else ": the judge is not better.")
     text = f"{line.judge}: Spearman correlation with people {line.value:.2f}, {kind.details(line)}."
@@ -265,9 +289,8 @@ def _difference(best: _Line, other: _Line, kind: _Kind, test: _PairTest | None) 
     noun = counted(test.n, "output" if kind.is_score else "vote")
     if test.p_value is None:
         return f"Not enough data to say whether the difference is significant: {test.reason}."
-    sign = "<=" if test.is_bound else "="
     word = "significant" if test.is_significant else "not significant"
-    result = f"he difference is {word} (p {sign} {test.p_value:.3g} with Holm's correction)."
+    result = f"he difference is {word} (p {p_value_text(test.p_value, test.is_bound)} with Holm's correction)."
     first, second = test.values[best.judge], test.values[other.judge]
     if test.n == best.n == other.n or first is None or second is None:
         return f"T{result}"

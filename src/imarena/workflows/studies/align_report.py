@@ -1,6 +1,6 @@
 """`imarena align`: the alignment of a workspace or of two tables, with its conclusion, tables and warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ class AlignRequest:
     """A folder for the page of these disagreements."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The tables' names of our columns; each table may have some of them."""
+    all_figures: bool = False
+    """Whether the tables of verdicts have all figures, such as F1, and not only the main ones."""
 
     def tables(self) -> list[TablePath]:
         """The given tables, with our names of their columns."""
@@ -65,6 +67,8 @@ class AlignReport:
     alignment: WorkspaceAlignment | Alignment | VerdictAlignment
     conclusion: str
     tables: tuple[Table, ...]
+    csv_table: Table
+    """The first table, with all figures."""
     worst: WorstDisagreements | None = None
     page: Path | None = None
 
@@ -111,22 +115,25 @@ def _of_workspace(folder: Path, request: AlignRequest) -> AlignReport:
     with open_workspace(folder) as workspace:
         columns = read_aligned_columns(workspace, request.judges, options, only=request.only, people=people)
         alignment = align_columns(columns, options, missing=request.missing)
-        tables = alignment_tables(alignment, options.by)
+        tables = alignment_tables(alignment, options.by, all_figures=request.all_figures)
+        full = alignment_tables(alignment, options.by, all_figures=True)[0]
         conclusion = " ".join(alignment_conclusions(alignment))
         if not count:
-            return AlignReport(alignment, conclusion, tuple(tables))
+            return AlignReport(alignment, conclusion, tuple(tables), full)
         worst = worst_disagreements(workspace, columns, options, count)
         tables += disagreement_tables(worst.items, worst.groups)
         page = None if request.page is None else write_disagreements(workspace, worst, request.page)
-    return AlignReport(alignment, conclusion, tuple(tables), worst, page)
+    return AlignReport(alignment, conclusion, tuple(tables), full, worst, page)
 
 
 def _of_tables(table: TablePath, against: TablePath, request: AlignRequest) -> AlignReport:
     """Scores with ratings, or a judge's battles with people's."""
     alignment = align_files(table, against, request.options, only=request.only, missing=request.missing)
-    tables: Sequence[Table]
     if isinstance(alignment, VerdictAlignment):
-        conclusion, tables = verdict_conclusion(alignment), verdict_tables(alignment, request.options.by)
-    else:
-        conclusion, tables = score_conclusion(alignment), score_tables(alignment)
-    return AlignReport(alignment, conclusion, tuple(tables))
+        by = request.options.by
+        tables = verdict_tables(alignment, by, all_figures=request.all_figures)
+        full = verdict_tables(alignment, by, all_figures=True)[0]
+        return AlignReport(alignment, verdict_conclusion(alignment), tuple(tables), full)
+    tables = score_tables(alignment, fewest=0) if request.all_figures else score_tables(alignment)
+    full = score_tables(alignment, fewest=0)[0]
+    return AlignReport(alignment, score_conclusion(alignment), tuple(tables), full)

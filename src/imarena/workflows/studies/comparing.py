@@ -1,104 +1,34 @@
 """`compare`: is NEW better than OLD on my items? Takes two folders and returns a verdict with its interval."""
 
-import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError, counted, grouped, skip_causes
+from imarena.core import Skip, grouped
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import JsonDict, Judgment, Output, Status
-from imarena.judges import OrderPolicy
+from imarena.judges import OrderPolicy, stated_scale
 from imarena.reports import ComparedItem
 from imarena.stats import ComparisonVerdict, compare_points
-from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace, scratch_copy
-from imarena.workflows.exchange import ImportReport, import_records
+from imarena.storage import Workspace
+from imarena.workflows.boards import judge_limits
 from imarena.workflows.questions import JudgeReport, JudgingJob, Watch, ask_jobs, plan_battles, plan_scores
+from imarena.workflows.studies.compared_folders import ComparedFolders, ComparedItems, ImportedFolders
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, BattleKind, View, battles_between_named, judge_battles
 from imarena.workflows.wiring import EndpointArguments, wire_judge
 
+_FILES = 3
 _KEYS = 50
 """Maximum number of keys to list for outputs that are missing or of another size."""
-
-
-@dataclass(frozen=True)
-class ComparedFolders:
-    """The two folders and the names of their editors in the workspace."""
-
-    old: Path
-    new: Path
-    old_name: str
-    new_name: str
-
-
-@dataclass(frozen=True)
-class ComparedItems:
-    """The table of items, and its names for our columns (``ours=theirs,...``)."""
-
-    path: Path
-    columns: str = ""
-
-    @property
-    def dataset(self) -> str:
-        """The data set named in the table's first row, else the name of the table's folder."""
-        from imarena.datasets import named_dataset
-
-        return named_dataset(self.path, self.columns) or self.path.resolve().parent.name
-
-
-def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> ComparedFolders:
-    """Name both sides after their folders; if those names are equal, add the parent folder."""
-    for folder in (old, new):
-        if not folder.is_dir():
-            raise UserError(f"There is no folder {folder}.", hint="Give two folders of outputs: <key>.png in each.")
-    first, second = old_name or old.resolve().name, new_name or new.resolve().name
-    if first == second:
-        first, second = f"{old.resolve().parent.name}/{first}", f"{new.resolve().parent.name}/{second}"
-    if first == second:
-        raise UserError("OLD and NEW are the same folder.", hint="Give two folders.")
-    return ComparedFolders(old, new, first, second)
-
-
-def import_folders(
-    workspace: Workspace, items: ComparedItems, sides: ComparedFolders, *, progress: Progress | None = None
-) -> ImportReport:
-    """Import the items and both folders into a workspace; the report's skips list what cannot be used."""
-    from imarena.datasets import DatasetIndex, items_from_table, outputs_from_folder
-
-    if not items.path.is_file():
-        raise UserError(
-            f"There is no file {items.path}.",
-            hint="Give a CSV with the columns key, instruction and source (a file name).",
-        )
-
-    def read_all(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
-        index = DatasetIndex(intake, items.dataset)
-        yield from items_from_table(path, intake, index, items.columns)
-        for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
-            for record in outputs_from_folder(folder, name, intake, index):  # both folders have files of the same names
-                yield replace(record, file=f"{name}: {record.file}") if isinstance(record, Skip) else record
-
-    report = import_records(workspace, read_all, format_name="compare", path=items.path, progress=progress)
-    changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)
-    if changed is not None:
-        raise UserError(
-            f"{changed.file}: {changed.reason}.",
-            hint="The folder changed since this workspace stored it: give it a new name with --old-name or --new-name.",
-        )
-    return report
-
-
-# ---------------------------------------------------------------- judging
 
 
 def plan_comparison(
     workspace: Workspace,
     sides: ComparedFolders,
     items: ComparedItems,
+    imported: ImportedFolders,
     judge: str,
     arguments: EndpointArguments,
     budget: Budget | None = None,
@@ -109,7 +39,9 @@ def plan_comparison(
     """Plan the questions for the judge: pairs, or single outputs if the judge only scores."""
     editors, datasets = [sides.old_name, sides.new_name], [items.dataset]
     shape = wire_judge(workspace.settings, judge, arguments, budget).shape
-    what: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
+    what: dict[str, Any] = {
+        "datasets": datasets, "editors": editors, "only_items": imported.item_ids, "repeats": repeats,
+    }  # fmt: skip
     if shape == "pointwise":
         (job,) = plan_scores(workspace, [judge], arguments, budget, **what)
     else:
@@ -142,6 +74,11 @@ class ModelComparison:
     left_out: dict[str, int]
     by_task: dict[str, ComparisonVerdict] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
+    """Rows and files that cannot be used."""
+    not_asked: list[Skip] = field(default_factory=list)
+    """Files that no item asks for: nothing is missing without them."""
+    scale: tuple[float, float] | None = None
+    """The judge's lowest and highest score, if it states them."""
 
     @property
     def tied(self) -> tuple[str, ...]:
@@ -150,7 +87,7 @@ class ModelComparison:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Notices about missing outputs, outputs of another size, and judgments without a verdict."""
+        """What the judge cannot judge, missing outputs, other sizes, failed judgments, and files of no item."""
         missing = [
             Notice(
                 code="outputs_missing",
@@ -163,7 +100,8 @@ class ModelComparison:
         ]  # fmt: skip
         failed: JsonDict = {status: n for status, n in self.judgments.items() if status != Status.OK.value and n}
         failures = [Notice(code="judgments_failed", values={"statuses": failed})] if failed else []
-        return (*missing, *_other_sizes(self.items, self.sides), *failures)
+        sizes = _other_sizes(self.items, self.sides)
+        return (*judge_limits([self.judge]), *missing, *sizes, *failures, *_files_of_no_item(self.not_asked))
 
     def to_json(self, *, top: int = 10) -> dict[str, Any]:
         """For ``--json``."""
@@ -175,7 +113,8 @@ class ModelComparison:
             "tied": list(self.tied),
             "coverage": {name: asdict(row) for name, row in self.coverage.items()},
             "judgments": self.judgments, "left_out": self.left_out,
-            "skips": [str(skip) for skip in self.skips], **notice_fields(self.notices),
+            "skips": [str(skip) for skip in self.skips], "not_asked": [str(skip) for skip in self.not_asked],
+            **notice_fields(self.notices),
         }  # fmt: skip
 
 
@@ -194,6 +133,11 @@ def _other_sizes(results: Sequence[ComparedItem], sides: ComparedFolders) -> lis
         for name, item_keys in keys.items()
         if item_keys
     ]  # fmt: skip
+
+
+def _files_of_no_item(skips: Sequence[Skip]) -> list[Notice]:
+    values: JsonDict = {"files": len(skips), "examples": [skip.file for skip in skips[:_FILES]]}
+    return [Notice(code="files_not_asked", values=values)] if skips else []
 
 
 def _item_json(result: ComparedItem) -> dict[str, Any]:
@@ -218,7 +162,7 @@ def compare(
     workspace: Workspace,
     sides: ComparedFolders,
     job: JudgingJob,
-    imported: ImportReport,
+    imported: ImportedFolders,
     *,
     watch: Watch | None = None,
     level: float = 0.95,
@@ -232,13 +176,15 @@ def compare(
     comparison = ModelComparison(
         sides=sides,
         judge=job.wired.judge.name,
-        verdict=_about(_verdict(results, sides, level), job.wired.dimension),
+        verdict=_by_judge(_verdict(results, sides, level), job),
         items=results,
         coverage=_coverage(workspace, sides, job),
         judgments=dict(judged),
         left_out=left_out,
         by_task={name: _verdict(rows, sides, level) for name, rows in sorted(tasks.items())} if len(tasks) > 1 else {},
-        skips=list(imported.skips),
+        skips=imported.unusable,
+        not_asked=imported.not_asked,
+        scale=stated_scale(job.wired.judge, job.wired.kind),
     )
     return comparison, report
 
@@ -247,12 +193,16 @@ def _verdict(results: Sequence[ComparedItem], sides: ComparedFolders, level: flo
     return compare_points([result.points for result in results], sides.old_name, sides.new_name, level=level)
 
 
-def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
-    """Add a caveat: a judge of one dimension does not decide which side is better overall."""
-    if dimension == WHOLE:
+def _by_judge(verdict: ComparisonVerdict, job: JudgingJob) -> ComparisonVerdict:
+    """Name the judge in the verdict. A judge of one dimension does not decide which side is better overall."""
+    if not verdict.n_items:
         return verdict
+    by, dimension = f"By the verdicts of judge {job.wired.judge.name}", job.wired.dimension
+    words = verdict.words.replace("There is", "there is", 1) if verdict.words.startswith("There is") else verdict.words
+    if dimension == WHOLE:
+        return replace(verdict, words=f"{by}, {words}")
     about = sentence(Notice(code="one_dimension", values={"dimension": dimension}))
-    return replace(verdict, words=f"By {dimension}: {verdict.words} {about}")
+    return replace(verdict, words=f"{by} on {dimension}, {words} {about}")
 
 
 def _results(
@@ -325,41 +275,3 @@ def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> 
         missing = sorted(key for item_id, key in keys.items() if item_id not in have)
         coverage[name] = FolderCoverage(total, total - len(missing), tuple(missing[:_KEYS]))
     return coverage
-
-
-@contextmanager
-def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Workspace]:
-    """Open the given workspace, or a temporary one. A dry run uses a copy, so that nothing is stored."""
-    if root != Path() and not dry_run:
-        with init_workspace(root) as workspace:
-            yield workspace
-        return
-    if root != Path() and is_workspace(root):
-        with open_workspace(root) as workspace, scratch_copy(workspace) as copy:
-            yield copy
-        return
-    with tempfile.TemporaryDirectory(prefix="imarena-") as folder, init_workspace(Path(folder) / "arena") as workspace:
-        yield workspace
-
-
-def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
-    """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
-    names = [sides.old_name, sides.new_name]
-    counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
-    empty = [name for name in names if not counts[name]]
-    table = [skip for skip in imported.skips if not skip.file.startswith(tuple(f"{name}: " for name in names))]
-    if empty and table and not imported.datasets:
-        more = f"; {counted(len(table) - 1, 'more row')} cannot be used" if table[1:] else ""
-        raise UserError(
-            f"No item of the table can be used: {table[0]}{more}.",
-            hint="Correct the table: its images are found by their paths, relative to the folder of the table.",
-        )
-    if empty:
-        files = [skip for skip in imported.skips if skip not in table]
-        causes = skip_causes(table)[:3] + skip_causes(files)[:3]
-        why = "; ".join(str(cause) for cause in causes) or "the folder is empty"
-        raise UserError(
-            f"No output of {' and '.join(empty)} belongs to an item: {why}.",
-            hint="A file is named after its item's key: <key>.png for the key in items.csv; the images that "
-            "items.csv names lie in its folder or below it.",
-        )

@@ -18,8 +18,9 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
     """Write ``index.html`` and its images; returns the page's path."""
     sides = comparison.sides
     figures = ComparisonFigures(
-        sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices
-    )
+        sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices,
+        comparison.scale,
+    )  # fmt: skip
     ranked = largest_differences(comparison.items, len(comparison.items))
     examples = [item for new in (True, False) for item in [r for r in ranked if r.new_ahead == new][:SHOWN]]
     return write_html(build_comparison_page(figures, examples, partial(preview_file, workspace, folder)), folder)

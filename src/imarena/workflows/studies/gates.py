@@ -17,6 +17,8 @@ from imarena.workflows.views import View, unanswered_questions
 
 UnansweredCounts = Mapping[frozenset[str], int]
 """Number of unanswered questions by the models whose outputs they show."""
+_INCOMPLETE = ("outputs_missing", "judgments_failed")
+"""The notices of a comparison that leave its gate undecided."""
 LOST_BATTLES = ("missing_output", "missing_output_on_both_sides", "missing_winner")
 """Those reasons in `Ranking.excluded` that mean that a battle of a table has no outcome."""
 
@@ -105,14 +107,14 @@ def check_level(level: float) -> None:
 def comparison_gate(
     comparison: ModelComparison, rules: Sequence[ComparisonRule], judged: JudgeReport
 ) -> GateReport | None:
-    """Gate a comparison; failed calls and missing or broken files make its data incomplete.
+    """Gate a comparison; failed calls and missing or broken outputs of its items make its data incomplete.
 
-    Outputs of another size than their source do not: judges see them scaled.
+    Outputs of another size than their source do not (judges see them scaled), and neither do files of no item.
     """
     if not rules:
         return None
     sides = comparison.sides
-    incomplete = [notice for notice in comparison.notices if notice.code != "outputs_of_other_size"]
+    incomplete = [notice for notice in comparison.notices if notice.code in _INCOMPLETE]
     if comparison.skips:
         incomplete.append(Notice(code="files_left_out", values={"files": len(comparison.skips)}))
     if judged.missing:

@@ -21,10 +21,12 @@ from imarena.workflows.studies.health_data import (
     read_rated_pairs,
 )
 from imarena.workflows.studies.probe import ProbeAnswer, add_probes, only_probed, stored_probes
+from imarena.workflows.studies.tables.alignment import SIDES, of_its_own_mark
 from imarena.workflows.views import AT, WHOLE, View, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
-GAP_QUESTION = "Is a larger score gap a surer verdict?"
+FIRST_TWICE = "When it changes its verdict, how often does it choose the image shown first? (0.5 is fair)"
+GAP_QUESTION = "Is it right more often when the score gap is larger?"
 
 
 # ---------------------------------------------------------------- the questions
@@ -81,9 +83,12 @@ def _position(health: HealthFindings, answers: JudgeAnswers) -> None:
     bias = figures.position_bias(
         [orders[Order.LEFT_FIRST.value] for orders in in_both], [orders[Order.RIGHT_FIRST.value] for orders in in_both]
     )
-    health.add("Does it like the first place? (0.5 is fair)", bias.first_rate)
-    health.add("How often do the two orders disagree?", bias.flips)
-    health.add("When the two orders disagree: share that chose the first position", bias.first_of_flips)
+    health.add("Does it favour the image shown first? (0.5 is fair)", bias.first_rate)
+    health.add("How often does it change its verdict when the two images swap places?", bias.flips)
+    health.add(
+        FIRST_TWICE,
+        bias.first_of_flips,
+    )
 
 
 def _consistency(health: HealthFindings, answers: JudgeAnswers) -> None:
@@ -98,7 +103,7 @@ def _consistency(health: HealthFindings, answers: JudgeAnswers) -> None:
     runs: list[Verdicts] = [[answers.battle(key, repeat) for key in keys] for repeat in repeats]
     consistency: SelfConsistency = figures.self_consistency(runs)
     health.add(f"Does it agree with itself over {consistency.n_runs} runs? (nominal alpha)", consistency.alpha)
-    health.add("Pairs with one verdict in all runs", consistency.unanimous)
+    health.add("How often is its verdict the same in all runs?", consistency.unanimous)
 
 
 def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[ProbeAnswer]) -> None:
@@ -106,7 +111,7 @@ def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[P
         share = proportion_figure(
             "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
         )
-        health.add("In how many outputs did the judge itself report text that addresses it? (its own answers)", share)
+        health.add("How often did the judge report text in the image that addresses it? (its own answers)", share)
     form = content_id("form", *json.loads(answers.form))
     own_probes = [probe for probe in probes if probe.form == form]
     if own_probes:
@@ -128,11 +133,11 @@ def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: People
     groups = figures.accuracy_by_group(human, judge, tracks)
     other_dimensions = ", ".join(sorted(people.dimensions - {answers.dimension}))
     about = f"; votes about {other_dimensions}, verdicts about {answers.dimension}" if other_dimensions else ""
-    health.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
+    health.add(f"Does it choose as people do? ({SIDES}; a tie of the judge is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
         for track, figure in groups.items():
             health.add("... by track or task", figure, group=track)
-    health.add("How often does it tie where people decide?", figures.tie_laziness(human, judge).false_ties)
+    health.add(f"How often does it answer with a tie {SIDES}?", figures.tie_laziness(human, judge).false_ties)
 
 
 def _met(answers: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
@@ -148,7 +153,7 @@ def _versions(health: HealthFindings, forms: Sequence[JudgeAnswers], people: Peo
         if judge:
             accuracy = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
             health.add(
-                "Does each version choose as people do where they decide?", accuracy, group=f"version {answers.version}"
+                f"Does each version choose as people do? ({SIDES})", accuracy, group=f"version {answers.version}"
             )
 
 
@@ -208,13 +213,13 @@ def _drift(health: HealthFindings, forms: Sequence[JudgeAnswers]) -> None:
         if shared:
             pairs = sorted(shared)
             changed = figures.verdict_drift([old.battle(k) for k in pairs], [new.battle(k) for k in pairs])
-            health.add("Did its verdicts change with its form?", changed, group=new.changed_from(old))
+            health.add("Did its verdicts change with its version or prompt?", changed, group=new.changed_from(old))
             comparable = True
         common = {key for key, _ in old.points} & {key for key, _ in new.points}
         if len(common) > 1:
             drift = figures.score_drift(_scores(old, common), _scores(new, common))
             moved = (drift.shift, drift.rank_correlation, drift.changed)
-            health.add("Did its scores move with its form?", *moved, group=new.changed_from(old))
+            health.add("Did its scores change with its version or prompt?", *moved, group=new.changed_from(old))
             comparable = True
     if not comparable:
         health.needs("common_outputs")
@@ -226,6 +231,7 @@ def _scores(answers: JudgeAnswers, outputs: Iterable[str]) -> dict[str, float | 
 
 FOLLOWS = "Do its scores follow people's ratings?"
 NO_INTERVAL = Interval(None, None, "", "")
+NOT_RESAMPLED = Interval(None, None, "", "not computed: see Spearman's")
 
 
 def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], judges: Sequence[str]) -> None:
@@ -247,7 +253,7 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
         return
     by_judge = {health.judge: health for health in reports}
     how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
-    for group in aligned.groups:
+    for group in of_its_own_mark(aligned.groups):
         own = group.judge.removesuffix(f": {group.criterion}")  # its own mark of this criterion, not its headline score
         if own not in by_judge:
             continue
@@ -256,7 +262,7 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
         )
         for name, value in (("spearman", group.spearman), ("kendall_accuracy", group.kendall_accuracy)):
             reason = (group.reason or "") if value is None else ""
-            ends = group.interval.get(name, NO_INTERVAL)
+            ends = group.interval.get(name, NO_INTERVAL if name == "spearman" else NOT_RESAMPLED)
             figure = Figure(
                 name, value, group.n, "against the mean rating", reason, ends.low, ends.high,
                 how if ends.low is not None else "", ends.reason,
@@ -291,7 +297,7 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
     agreement = figures.judge_agreement(table)
     group = f"{dimension}: {', '.join(sorted(table))}"
     health.add("Do they agree with each other? (nominal alpha)", agreement.alpha, group=group)
-    health.add("Equal verdicts of two judges", agreement.equal, group=group)
+    health.add("How often do two judges give the same verdict?", agreement.equal, group=group)
 
 
 def pairs_of_points(answers: JudgeAnswers) -> list[OutputIdPair]:

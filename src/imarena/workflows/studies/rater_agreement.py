@@ -13,15 +13,17 @@ from imarena.agreement import (
     measure_agreement,
     pair_ratings,
 )
-from imarena.core import UserError, command_line, unknown_name
+from imarena.core import UserError, command_line, counted, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import Rater
 from imarena.stats import Recipe
 from imarena.storage import Workspace, is_workspace, open_workspace
+from imarena.workflows.rating import all_campaigns, campaign_progress
 from imarena.workflows.studies.agreement_files import bad_value_notices
 from imarena.workflows.studies.columns import ratings_from_store
 from imarena.workflows.studies.pair_columns import votes_from_store
 
+_LISTED = 3
 _ANSWERS = ("ratings", "votes", "all")
 
 
@@ -33,7 +35,23 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
         raise UserError("No ratings are given.", hint=f"{command_line('agree --from ratings.csv')}, or --workspace DIR")
     with open_workspace(root) as workspace:
         tables = ratings_in_workspace(workspace, what, by)
+        if not any(len(columns) for columns in tables):
+            _refuse_unanswered(workspace)
     return [columns for columns in tables if len(columns)] or tables[:1]
+
+
+def _refuse_unanswered(workspace: Workspace) -> None:
+    """Raise `UserError` with the progress of the campaigns that nobody has answered yet, if there are any."""
+    campaigns = [campaign_progress(workspace, campaign) for _, campaign in all_campaigns(workspace)]
+    waiting = [progress for progress in campaigns if not progress.votes]
+    if waiting:
+        tasks = "; ".join(f"0 of {counted(row.slots, 'task')} of '{row.name}'" for row in waiting[:_LISTED])
+        answered = "is" if len(waiting) == 1 and waiting[0].slots == 1 else "are"
+        raise UserError(
+            f"No votes or ratings yet: {tasks} {answered} answered.",
+            hint=f"`{command_line('campaign invite NAME')}` makes a link for raters; "
+            f"`{command_line('campaign status')}` prints progress.",
+        )
 
 
 def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[str] = ()) -> list[RatingColumns]:

@@ -3,18 +3,35 @@
 from collections.abc import Mapping
 
 from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
+from imarena.core import counted
 from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import MEASUREMENT_LEVELS, Figure
 
+GOOD = "1 is full agreement, 0 is chance; .67 is often asked for, and .8 for firm conclusions (Krippendorff)."
+FEW = 3
+"""With fewer units that two raters rated, figures of agreement are not printed (--json has them)."""
+FLAGS = {
+    "out_of_step": "out of step: agrees with the others far less than the other raters do (more than three robust "
+    "standard deviations below their median).",
+    "backwards": "backwards: gives low values where the others give high ones.",
+    "constant": "constant: gives the same value to everything although the others differ.",
+    "too_few": "too few: too few units shared with other raters to flag this rater.",
+}
+"""What the flags of a rater mean."""
 RATERS_SHOWN = 40
 
 
-def agreement_tables(agreement: Agreement, people: Mapping[str, str] | None = None) -> list[Table]:
-    """The tables of one agreement: figures, and any other requested tables. `people`: names of raters, by id."""
+def agreement_tables(
+    agreement: Agreement, people: Mapping[str, str] | None = None, *, fewest: int = FEW
+) -> list[Table]:
+    """The tables of one agreement: figures, and any other requested tables. `people`: names of raters, by id.
+
+    Figures of fewer than `fewest` units are replaced by "too few".
+    """
     names = tuple(agreement.settings["by"])
     groups = agreement.groups
-    tables = [_figures(agreement, names)]
+    tables = [_figures(agreement, names, fewest)]
     several = len(_levels_of(agreement)) > 1  # with one level, its interval is in the table of figures
     if several and any(
         alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None
@@ -37,16 +54,22 @@ def _ends(alpha: Figure) -> CellValue:
     return interval(alpha.low, alpha.high) if alpha.value is not None else None
 
 
-def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
+def _figures(agreement: Agreement, by: tuple[str, ...], fewest: int) -> Table:
     levels = _levels_of(agreement)
     only = levels[0] if len(levels) == 1 else None  # with several levels, the intervals have a separate table
     rows: list[tuple[CellValue, ...]] = []
     for group in agreement.groups:
         alphas = [group.alpha[name].value for name in levels]
-        figures = (*alphas, None if only is None else _ends(group.alpha[only]))
-        shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
+        figures: tuple[CellValue, ...] = (*alphas, None if only is None else _ends(group.alpha[only]))
+        shares: tuple[CellValue, ...] = (
+            group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value,
+        )  # fmt: skip
+        note = _note(group, levels, only)
+        if 0 < group.percent_agreement.n < fewest:  # one unit gives a kappa of -1 or 1, whatever it is
+            figures, shares = (*("too few" for _ in levels), None), ("too few", "too few", "too few")
+            note = f"too few: {counted(group.percent_agreement.n, 'unit')} with two answers; {FEW} or more are needed"
         counts = (group.n_units, group.percent_agreement.n, group.n_raters, group.n_missing)
-        rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels, only)))
+        rows.append((*_names(group, by), *figures, *shares, *counts, note))
     noun = "votes" if agreement.settings["scale"] == "pair" else "ratings"
     head = columns(
         "criterion", *by, *figure_columns(levels), Column(f"95% ({only})", ".3f"),
@@ -63,6 +86,15 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     rule = agreement.settings["overall"]
     title += f"; overall: the {rule.replace('-', ' ')} of each rater's ratings" if rule else ""
     notes = [f"with two {noun}: units with two or more {noun}; only these count in the figures of agreement"]
+    if agreement.settings["scale"] == "pair":
+        notes.append("Read nominal: left, right, tie and both bad have no order. " + GOOD)
+    elif only is None:
+        notes.append(
+            "Which alpha to read: ordinal for steps such as 1 to 5, interval for points with equal distances such as 0 "
+            "to 100, nominal for labels, ratio for amounts with a true 0. " + GOOD
+        )
+    else:
+        notes.append("Read nominal: labels have no order. " + GOOD)
     if only is not None and any(group.alpha[only].low is not None for group in agreement.groups):
         notes.append(f"95% interval: {_intervals_from(agreement)}")
     return Table(head, tuple(rows), title, tuple(notes))
@@ -147,5 +179,10 @@ def _raters(agreement: Agreement, by: tuple[str, ...], people: Mapping[str, str]
     compared = [line.report.with_others for line in lines]
     measures = dict.fromkeys(figure.method for figure in compared if figure.value is not None)
     notes = [f"with others: {'; '.join(measures)}"] if measures else []
+    notes += [
+        "mean shift: the rater's answers minus those of the others on the same units, on the scale of the ratings; "
+        "above 0: gives higher values.",
+    ] if any(line.report.mean_shift is not None for line in lines) else []  # fmt: skip
+    notes += [FLAGS[flag] for flag in FLAGS if any(flag in line.report.flags for line in lines)]
     notes += [f"... and {more:,} more (--json lists them all)"] if more > 0 else []
     return Table(head, tuple(rows), "Raters", tuple(notes))

@@ -1,19 +1,27 @@
 """The tables of `imarena align`, which the report shows too."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from typing import TypeVar
 
 from imarena.agreement import Alignment, AverageAlignment, GroupAlignment, VerdictAlignment, VerdictGroup
+from imarena.core import counted
 from imarena.reports import columns, figure_columns, interval, p_value_cell
 from imarena.reports.tables import CellValue, Column, Table
+from imarena.stats import wilson
 
+FEW = 3
+"""With fewer common outputs, a correlation is not printed: two outputs always give 1 or -1."""
 OUTCOMES = ("left", "right", "tie", "both_bad", "equal", "missing")
 """Outcomes of people and judges. `equal` is a judge's tie of unstated kind, `missing` a battle without a verdict."""
 
 
-def score_tables(alignment: Alignment) -> list[Table]:
-    """Tables of scores against ratings: correlations, then any other requested tables."""
+def score_tables(alignment: Alignment, *, fewest: int = FEW) -> list[Table]:
+    """Tables of scores against ratings: correlations, then any other requested tables.
+
+    Correlations of fewer than `fewest` outputs are replaced by "too few".
+    """
     names = tuple(alignment.settings["by"])
-    tables = [_correlations(alignment, names)]
+    tables = [_correlations(alignment, names, fewest)]
     if any(group.leave_one_out for group in alignment.groups):
         tables.append(_folds(alignment, names))
     if alignment.pairs:
@@ -31,36 +39,44 @@ def score_tables(alignment: Alignment) -> list[Table]:
     return [*tables, *_comparisons(rows, "spearman")]
 
 
-def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Table]:
-    """Tables of verdicts against votes: accuracies, F1 by outcome, and confusion tables."""
+def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...], *, all_figures: bool = False) -> list[Table]:
+    """Tables of verdicts against votes: agreement, and confusion tables. `all_figures`: also F1 and the like."""
+    accuracies = _accuracies if all_figures else _agreement
     missing = f"battles without a verdict: {alignment.settings['missing']}"
-    tables = [_accuracies(f"Verdicts against people's votes: accuracy ({missing})", alignment.groups, by)]
+    tables = [accuracies(f"Verdicts against people's votes ({missing})", alignment.groups, by)]
     if alignment.majority is not None:
-        title = f"Verdicts against the majority: accuracy ({missing}). Majority: {alignment.majority.rule}"
-        tables.append(_accuracies(title, alignment.majority.groups, alignment.majority.by))
+        title = (
+            "Verdicts against the majority: each pair of outputs counts once, so these figures differ from those of "
+            f"the votes ({missing}). Majority: {alignment.majority.rule}"
+        )
+        tables.append(accuracies(title, alignment.majority.groups, alignment.majority.by))
     rows: list[tuple[CellValue, ...]] = [
         (
             "", line.left, line.right, line.accuracy_left, line.accuracy_right, None,
-            line.p_value, line.p_holm, line.n, line.reason or "",
+            p_value_cell(line.p_value), p_value_cell(line.p_holm), line.n, line.reason or "",
         )
         for line in alignment.comparisons
     ]  # fmt: skip
     return [
         *tables,
         *(_confusion(group) for group in alignment.groups if _has_verdicts(group)),
-        *_comparisons(rows, "accuracy"),
+        *_comparisons(rows, "agreement"),
     ]
 
 
-def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
+def _correlations(alignment: Alignment, names: tuple[str, ...], fewest: int) -> Table:
     rows: list[tuple[CellValue, ...]] = []
-    for group in alignment.groups:
+    for group in of_its_own_mark(alignment.groups):
         ends = [group.interval.get(name) for name in ("spearman", "pearson")]
-        spans = (interval(end.low, end.high) if end else None for end in ends)
+        spans = tuple(interval(end.low, end.high) if end else None for end in ends)
+        figures, note = _figures(group), group.reason or ""
+        if group.status == "ok" and group.n < fewest:
+            figures, spans = tuple("too few" for _ in figures), (None, None)
+            note = f"{counted(group.n, 'output')} with both; {FEW} or more are needed"
         head = (group.judge, group.criterion or "", *(group.group[name] for name in names))
-        tail = (*spans, group.n_missing, group.bias_scale or "", group.reason or "")
-        rows.append((*head, *_figures(group), group.n, *tail))
-    for line in alignment.averages if names else ():
+        tail = (*spans, group.n_missing, group.bias_scale or "", note)
+        rows.append((*head, *figures, group.n, *tail))
+    for line in of_its_own_mark(alignment.averages) if names else ():
         head = (line.judge, line.criterion or "", *("average" for _ in names))
         rows.append((*head, *_figures(line), line.n, None, None, "", "", line.reason or ""))
     head_columns = columns(
@@ -72,6 +88,18 @@ def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
     rule = alignment.settings["overall"]
     overall = f"; overall: the {rule.replace('-', ' ')} of each rater's ratings" if rule else ""
     return Table(head_columns, tuple(rows), f"Against people (averages: {alignment.settings['average']}{overall})")
+
+
+AlignedLine = TypeVar("AlignedLine", GroupAlignment, AverageAlignment)
+
+
+def of_its_own_mark(lines: Sequence[AlignedLine]) -> list[AlignedLine]:
+    """Leave out a judge's headline score on a criterion for which it has a mark of its own, `JUDGE: CRITERION`.
+
+    The headline is about the whole output: against people's marks of one criterion it means nothing.
+    """
+    names = {(line.judge, line.criterion) for line in lines}
+    return [line for line in lines if (f"{line.judge}: {line.criterion}", line.criterion) not in names]
 
 
 def _figures(line: GroupAlignment | AverageAlignment) -> tuple[CellValue, ...]:
@@ -105,34 +133,77 @@ def _pairs(alignment: Alignment) -> Table:
     rows: list[tuple[CellValue, ...]] = [
         (
             line.judge, line.criterion or "", ", ".join(line.group.values()), line.pair_accuracy.value,
-            line.decisive_accuracy.value, line.decisive_accuracy.n, line.tie_calibrated.accuracy.value,
-            line.tie_calibrated.threshold, line.n_pairs,
+            _ends(line.pair_accuracy.value, line.n_pairs), line.n_pairs, line.decisive_accuracy.value,
+            _ends(line.decisive_accuracy.value, line.decisive_accuracy.n), line.decisive_accuracy.n,
+            line.tie_calibrated.accuracy.value, line.tie_calibrated.threshold,
         )
         for line in alignment.pairs
     ]  # fmt: skip
     head = columns(
-        "judge", "criterion", "group", *figure_columns(("with ties", "decisive")), "n decisive",
-        *figure_columns(("ties calibrated", "tie threshold")), "pairs",
+        "judge", "criterion", "group", *figure_columns(("with ties",)), _interval_column("with ties"), "pairs",
+        *figure_columns((SIDES,)), _interval_column(SIDES), Column("pairs", key="n decisive"),
+        *figure_columns(("ties calibrated", "tie threshold")),
     )  # fmt: skip
     notes = (
-        "with ties: pairs on which judge and people agree, equal included. decisive: pairs that people decide; equal "
-        "scores of the judge count as wrong, so that many ties bring it below one half. ties calibrated: scores closer "
-        "than the tie threshold count as equal.",
+        f"with ties: pairs on which judge and people agree, equal included. {SIDES}: of the pairs on which people's "
+        "ratings differ, the share with the same side; equal scores of the judge count as wrong, so that many ties "
+        "bring it below one half. ties calibrated: scores closer than the tie threshold count as equal.",
     )
     return Table(head, tuple(rows), "Pairs of models on the same unit: accuracy", notes)
+
+
+def _interval_column(name: str) -> Column:
+    return Column("95% interval", ".2f", "–", key=f"{name}, 95%")
+
+
+def _ends(share: float | None, n: int) -> CellValue:
+    """Wilson's interval of a share of n pairs."""
+    return None if share is None or not n else interval(*wilson(share, n))
 
 
 def _gaps(alignment: Alignment) -> Table:
     rows: list[tuple[CellValue, ...]] = []
     for line in alignment.pairs:
         head = (line.judge, line.criterion or "", ", ".join(line.group.values()))
-        rows.append((*head, "0", "", line.n_gap_zero))
+        rows.append((*head, "0", "", None, line.n_gap_zero))
         for band in line.by_gap:
             opening = "(" if band.low == 0 else "["
             end = f"{opening}{band.low:g}, {band.high:g})" if band.high else f"{band.low:g} and more"
-            rows.append((*head, end, band.agreement, band.n))
-    head_columns = columns("judge", "criterion", "group", "score gap", *figure_columns(("agreement",)), "pairs")
-    return Table(head_columns, tuple(rows), "Pairs that people decide: agreement by score gap")
+            rows.append((*head, end, band.agreement, _ends(band.agreement, band.n), band.n))
+    head_columns = columns(
+        "judge", "criterion", "group", "score gap", *figure_columns((AGREEMENT,)), _interval_column(AGREEMENT), "pairs"
+    )
+    return Table(head_columns, tuple(rows), "Pairs on which people choose a side: agreement by score gap")
+
+
+AGREEMENT, TIES_AS_ONE, SIDES = "agreement", "ties as one", "where people choose a side"
+"""The three figures of verdicts against votes, by the same names in `align`, `health` and reports."""
+MEANINGS = (
+    f"{AGREEMENT}: the share of votes with the same answer from the judge, of left, right, tie and both bad. "
+    f"{TIES_AS_ONE}: the same, with tie and both bad as one answer. "
+    f"{SIDES}: of the votes for left or right, the share with the same side; a tie of the judge is wrong.",
+)
+
+
+def _agreement(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
+    """The three figures that matter, with intervals."""
+    rows: list[tuple[CellValue, ...]] = []
+    for group in groups:
+        figures = group.figures
+        shares = (figures.four_way_accuracy, figures.three_way_accuracy, figures.decisive_accuracy)
+        cells = (cell for share in shares for cell in (share.value, interval(share.low, share.high), share.n))
+        note = _verdict_note(group, with_ties=False, names=tuple(share.name for share in shares))
+        rows.append((group.judge, *(group.group[name] for name in by), *cells, figures.n_missing, note))
+    head = [
+        column
+        for name in (AGREEMENT, TIES_AS_ONE, SIDES)
+        for column in (
+            Column(name, ".3f", "undefined"),
+            Column("95% interval", ".2f", "–", key=f"{name}, 95%"),
+            Column("n", ",", key=f"{name}, n"),
+        )
+    ]
+    return Table(columns("judge", *by, *head, "missing", Column("note", wrap=True)), tuple(rows), title, MEANINGS)
 
 
 def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
@@ -148,15 +219,26 @@ def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...])
             group.tie_calibrated_accuracy, figures.macro_f1.value, *by_kind,
             figures.n, figures.decisive_accuracy.n, figures.n_missing, _verdict_note(group, with_ties=not uncalibrated),
         ))  # fmt: skip
-    names = ("four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated", "macro F1")
-    heads = [Column(name, ".4f", "" if name == "ties calibrated" and uncalibrated else "undefined") for name in names]
+    names = {
+        AGREEMENT: "four-way", "missing as wrong": "of all votes", TIES_AS_ONE: "three-way", SIDES: "decisive",
+        "where both choose a side": "both decisive", "ties calibrated": "ties calibrated", "macro F1": "macro F1",
+    }  # fmt: skip
+    heads = [
+        Column(name, ".4f", "" if name == "ties calibrated" and uncalibrated else "undefined", key=key)
+        for name, key in names.items()
+    ]
     head = columns(
         "judge", *by, *heads,
-        *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n", "n decisive", "missing",
-        Column("note", wrap=True),
+        *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n",
+        Column("n of sides", key="n decisive"), "missing", Column("note", wrap=True),
     )  # fmt: skip
+    more = (
+        "missing as wrong: agreement where a vote without a verdict counts as wrong. where both choose a side: the "
+        "same side, without ties of people or the judge. ties calibrated: scores closer than the best threshold count "
+        "as equal. F1: of each answer; macro F1: their mean.",
+    )
     notes = (f"Ties are not calibrated: {uncalibrated}.",) if uncalibrated else ()
-    return Table(head, tuple(rows), title, notes)
+    return Table(head, tuple(rows), title, (*MEANINGS, *more, *notes))
 
 
 def _no_ties_reason(groups: Sequence[VerdictGroup]) -> str:
@@ -166,9 +248,10 @@ def _no_ties_reason(groups: Sequence[VerdictGroup]) -> str:
     return next(iter(reasons)) if len(groups) > 1 and len(reasons) == 1 and not has_value else ""
 
 
-def _verdict_note(group: VerdictGroup, *, with_ties: bool) -> str:
-    """Why figures are absent, and why votes have no verdict."""
-    parts = [group.reason] if group.reason else []
+def _verdict_note(group: VerdictGroup, *, with_ties: bool, names: Container[str] | None = None) -> str:
+    """Why figures (or only those with these names) are absent, and why votes have no verdict."""
+    shown = [figure for figure in group.accuracies if names is None or figure.name in names]
+    parts = list(dict.fromkeys(figure.reason for figure in shown if figure.value is None))
     if with_ties and group.tie_calibrated_accuracy is None:
         parts.append(f"ties calibrated: {group.tie_calibrated_reason}")
     if group.missing:
