@@ -13,7 +13,7 @@ import numpy as np
 from imarena.agreement.columns import RatingColumns, check_groups, group_rows
 from imarena.agreement.folds import LeaveOneOut
 from imarena.agreement.rater_figures import Agreement, AverageAgreement, GroupAgreement, RaterAgreement
-from imarena.core import ROUNDS, SEED, FloatArray, UserError
+from imarena.core import ROUNDS, SEED, FloatArray, UserError, command_line
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.stats import (
@@ -58,7 +58,7 @@ def measure_agreement(
         raise UserError(
             f"There are no ratings in {columns.source}.",
             hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings and votes by"
-            " `imarena import` or a campaign.",
+            f" `{command_line('import')}` or a campaign.",
         )
     values, scale = _numbers(columns, order)
     by = [name for name in by if name != "criterion"]  # a criterion always splits

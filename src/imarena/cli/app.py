@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
 from imarena.cli.help import CommandGroup
-from imarena.core import VERSION, ImarenaError, UserError, suggestion
+from imarena.core import VERSION, ImarenaError, UserError, suggest_for, suggestion
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
@@ -151,6 +151,7 @@ def root(
     ] = False,
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
+    context.with_resource(suggest_for(workspace))
     context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)
     if as_json:  # any other output, from a plug-in or a library, would break the document
         context.with_resource(contextlib.redirect_stdout(sys.stderr))

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
@@ -75,12 +74,6 @@ def given_options(context: typer.Context) -> frozenset[str]:
         for name in context.params
         if (source := context.get_parameter_source(name)) is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
     )
-
-
-def program(context: typer.Context) -> str:
-    """Return `imarena` with the workspace of this session: the start of a next step in a message."""
-    root = session(context).workspace
-    return "imarena" if root == Path() else f"imarena -w {quote(str(root))}"
 
 
 def stderr() -> Console:

@@ -11,6 +11,9 @@ from .causes import Cause as Cause
 from .causes import CauseTally as CauseTally
 from .causes import error_causes as error_causes
 from .causes import skip_causes as skip_causes
+from .commands import command_line as command_line
+from .commands import fill_in_commands as fill_in_commands
+from .commands import suggest_for as suggest_for
 from .directions import higher_is_better as higher_is_better
 from .documents import Document as Document
 from .errors import BudgetSpent as BudgetSpent

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from imarena.core.commands import command_line
 from imarena.core.errors import UserError
 from imarena.core.records.base import FrozenModel, JsonDict
 from imarena.core.records.item import Item
@@ -92,12 +93,12 @@ def object_plan(item: Item) -> ObjectPlan | None:
         raise UserError(
             f"The object plan of item {item.key!r} of {item.dataset!r} cannot be read: "
             f"{validation_problem(error).text}.",
-            hint="Build the benchmark again with 'imarena edival build'.",
+            hint=f"Build the benchmark again with `{command_line('edival build')}`.",
         ) from error
     if len(plan.turns) != len(item.turns):
         raise UserError(
             f"Item {item.key!r} of {item.dataset!r} has {len(item.turns)} turns and a plan of {len(plan.turns)}.",
-            hint="Build the benchmark again with 'imarena edival build'.",
+            hint=f"Build the benchmark again with `{command_line('edival build')}`.",
         )
     return plan
 

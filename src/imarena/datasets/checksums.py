@@ -42,7 +42,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
     """Map file names to SHA-256. Raises `UserError` if the list is missing, damaged or names a file outside."""
     path = folder / CHECKSUMS_FILE
     if not path.is_file():
-        raise UserError(f"{folder} has no {CHECKSUMS_FILE}.", hint="Name a folder that `imarena publish` wrote.")
+        raise UserError(f"{folder} has no {CHECKSUMS_FILE}.", hint="Name a folder that `publish` wrote.")
     sums: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         match = _LINE.fullmatch(line)

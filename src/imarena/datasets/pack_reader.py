@@ -18,7 +18,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from imarena.core import UserError, error_line, validation_problem
+from imarena.core import UserError, command_line, error_line, validation_problem
 from imarena.datasets.pack_manifest import PACK_MANIFEST, PackManifest
 from imarena.images import MAX_IMAGE_BYTES
 
@@ -73,7 +73,7 @@ class SubmissionPack:
         if PACK_MANIFEST not in self._entries:
             raise UserError(
                 f"{self.name} has no {PACK_MANIFEST}.",
-                hint="It is not a submission; `imarena submission make` makes one.",
+                hint=f"It is not a submission; `{command_line('submission make')}` makes one.",
             )
         data = self.read(PACK_MANIFEST)
         try:
@@ -109,7 +109,7 @@ class SubmissionPack:
 def open_pack(path: Path, limits: PackLimits = PACK_LIMITS) -> Iterator[SubmissionPack]:
     """Open a pack and check its list of files. Raises `UserError` with all problems."""
     if not path.is_file():
-        raise UserError(f"There is no file {path}.", hint="Name a pack that `imarena submission make` wrote.")
+        raise UserError(f"There is no file {path}.", hint="Name a pack that `submission make` wrote.")
     with path.open("rb") as file:
         size = file.seek(0, 2)
         _check_directory(path.name, file, size, limits)
@@ -134,9 +134,7 @@ def _check_directory(name: str, file: IO[bytes], size: int, limits: PackLimits) 
     tail = file.read()
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
-        raise UserError(
-            f"{name} is not a ZIP archive.", hint="A submission is the file that `imarena submission make` wrote."
-        )
+        raise UserError(f"{name} is not a ZIP archive.", hint="A submission is the file that `submission make` wrote.")
     count, directory = _END.unpack_from(tail, at)[4:6]
     at64 = at - _LOCATOR_BYTES - _END64.size
     if at64 >= 0 and tail[at - _LOCATOR_BYTES :].startswith(b"PK\x06\x07"):

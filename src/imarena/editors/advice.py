@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from imarena.core import package_yaml
+from imarena.core import fill_in_commands, package_yaml
 from imarena.core.records import Status
 from imarena.editors.folder import NO_FILE
 from imarena.editors.function import RAISED
@@ -11,7 +11,7 @@ AGAIN = "Run the same command to ask again only for the missing outputs."
 ADVICE: Mapping[str, str] = package_yaml("imarena.editors", "advice.yaml")
 """Advice by status."""
 OF_FOLDERS = (
-    "No file for these items. Name files as `imarena status --items` lists them, then run the same command again."
+    "No file for these items. Name files as `{imarena} status --items` lists them, then run the same command again."
 )
 OF_FUNCTIONS = "The error comes from the function itself: fix the named line, then run again."
 
@@ -29,5 +29,6 @@ def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[s
     messages = [message for status, message in errors.items() if status.endswith(f": {missing}")]
     if missing in advice and any(NO_FILE in message for message in messages):
         only = all(NO_FILE in message for message in messages)
-        advice[missing] = OF_FOLDERS if only else f"For a folder: {OF_FOLDERS} Else: {advice[missing]}"
+        of_folders = fill_in_commands(OF_FOLDERS)
+        advice[missing] = of_folders if only else f"For a folder: {of_folders} Else: {advice[missing]}"
     return advice

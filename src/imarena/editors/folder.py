@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, FrozenModel, UserError, read_options
+from imarena.core import EditorTraits, EditRequest, EditResult, FrozenModel, UserError, command_line, read_options
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.editors.catalog import Ports
 from imarena.images import MAX_IMAGE_BYTES, read_image_file
@@ -111,6 +111,7 @@ def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FolderEd
     if not root.is_dir():
         raise UserError(
             f"There is no folder {root}.",
-            hint="Name the folder that holds the finished outputs. `imarena status --items` lists the file names.",
+            hint=f"Name the folder that holds the finished outputs. `{command_line('status --items')}` lists the "
+            "file names.",
         )
     return FolderEditor(name, root.resolve(), settings.version)

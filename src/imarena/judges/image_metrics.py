@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict, command_line
 from imarena.core.records import FrozenModel, JsonDict, Status
 from imarena.images import pixels
 from imarena.judges.options import read_judge_options
@@ -39,7 +39,9 @@ class MetricJudge:
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Compare `exhibit.left` with the first source; an image that cannot be measured gives a status."""
         if exhibit.right is not None:
-            raise UserError(f"{self.name} scores one output and got two.", hint="Use it with `imarena judge`.")
+            raise UserError(
+                f"{self.name} scores one output and got two.", hint=f"Use it with `{command_line('judge')}`."
+            )
         if not exhibit.sources:
             raise UserError(f"{self.name} compares with a source and there is none.", hint="Use another judge.")
         return await asyncio.to_thread(self._score, exhibit)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import UserError, content_id, sha256_hex, validation_problem
+from imarena.core import UserError, command_line, content_id, sha256_hex, validation_problem
 from imarena.core.records import FrozenModel, ImageRef, JsonDict, Outcome
 
 CONSISTENCY = "visual_consistency"
@@ -99,7 +99,9 @@ def read_pair_file(path: Path) -> tuple[PreferencePair, ...]:
     """Read a file of pairs, or the `pairs.jsonl` of a folder. A bad line raises `UserError` with its number."""
     file = path / PAIRS_FILE if path.is_dir() else path
     if not file.is_file():
-        raise UserError(f"There is no file of pairs at {path}.", hint="Make one with `imarena pvc pairs FOLDER`.")
+        raise UserError(
+            f"There is no file of pairs at {path}.", hint=f"Make one with `{command_line('pvc pairs FOLDER')}`."
+        )
     pairs = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip():
@@ -109,7 +111,7 @@ def read_pair_file(path: Path) -> tuple[PreferencePair, ...]:
         except ValidationError as error:
             raise UserError(
                 f"{file}, line {number}, is not a preference pair: {validation_problem(error).text}.",
-                hint="Each line is one JSON object as `imarena pvc pairs` writes it.",
+                hint="Each line is one JSON object as `pvc pairs` writes it.",
             ) from error
     return tuple(pairs)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from imarena.core import Progress, UserError
+from imarena.core import Progress, UserError, command_line
 from imarena.preferences.training.adapted_model import merge_adapter
 from imarena.preferences.training.examples import TrainingExample, read_examples, write_examples
 from imarena.preferences.training.run import TrainingReport, train_judge
@@ -57,7 +57,7 @@ def run_ablation(
     if shared:
         raise UserError(
             f"{len(shared)} items are in both files, such as {min(shared)}.",
-            hint="Export with a split: `imarena pvc export training PAIRS OUT --split 0.8,0.1,0.1`.",
+            hint=f"Export with a split: `{command_line('pvc export training PAIRS OUT --split 0.8,0.1,0.1')}`.",
         )
     largest = max(sum(example.task == task for example in train) for task in {example.task for example in train})
     ordered = sorted(set(sizes))

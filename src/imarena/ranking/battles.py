@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import CodeArray, FloatArray, IntArray, UserError
+from imarena.core.notices import left_out_texts
 from imarena.tables import build_column, row_slices, used_codes
 
 OutcomeArray: TypeAlias = NDArray[np.int8]
@@ -102,7 +103,7 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint=f"Check the winner column and what was excluded: {_reasons_text(self.excluded)}."
+                hint=f"Check the winner column. Left out: {'; '.join(left_out_texts(self.excluded))}."
                 if self.excluded
                 else "The table needs rows with two different models: columns left, right and winner.",
             )
@@ -139,7 +140,3 @@ class ModelTally:
     wins: FloatArray
     losses: FloatArray
     ties: FloatArray
-
-
-def _reasons_text(excluded: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in excluded.items())

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import VERSION, UserError, canonical_json, package_yaml, sha256_hex
+from imarena.core import VERSION, UserError, canonical_json, command_line, package_yaml, sha256_hex
 from imarena.core.records import Ranking
 from imarena.ranking.encode import CodedTable
 from imarena.tables import row_slices
@@ -127,7 +127,7 @@ def explain_signature(line: str) -> list[tuple[str, str, str]]:
     if len(parts) < 2 or any(not colon for _, colon, _ in parts) or parts[0][0] != "imarena":
         raise UserError(
             "This is not a signature of a board.",
-            hint="Copy the whole line that `imarena rank` prints below the table, in quotes.",
+            hint=f"Copy the whole line that `{command_line('rank')}` prints below the table, in quotes.",
         )
     meanings = package_yaml("imarena.ranking", "signature_parts.yaml")
     return [

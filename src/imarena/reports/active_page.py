@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError, counted, grouped
+from imarena.core import UserError, command_line, counted, grouped
 from imarena.reports.active_plots import save_active_plots
 from imarena.reports.active_tables import board_parts, boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, PageImage, Section, write_html, write_markdown
@@ -100,7 +100,9 @@ def describe_settings(name: str, settings: dict[str, Any]) -> str:
 def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     curves = document["calibration"]
     if not curves:
-        return Section("Calibration", (f"{document['judge']} has no calibration: run imarena route calibrate.",))
+        return Section(
+            "Calibration", (f"{document['judge']} has no calibration: run {command_line('route calibrate')}.",)
+        )
     rows = [
         [group, gap, raw, agreement, Range(low, high), q, int(n)]
         for group, curve in curves.items()

@@ -1,7 +1,7 @@
 """Details of a board besides its standings: coefficients, tie parameters, reliabilities, stability, neighbours."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from imarena.core.notices import sentence, sentences
@@ -117,20 +117,21 @@ def _sure(probability: float | None, rounds: Any) -> CellValue:
     return f"> {math.floor(rounds / (rounds + 1) * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
 
 
-def board_warnings(boards: Sequence[Ranking]) -> list[str]:
+def board_warnings(boards: Sequence[Ranking], stated: Collection[str] = ()) -> list[str]:
     """Warnings of several boards: those of all boards once, those of some groups once with the groups' names.
 
     Of warnings of one kind with different figures, the first ones are printed, then the names of the other groups.
+    `stated`: codes of notices that are printed elsewhere.
     """
     shared = (
         [notice for notice in boards[0].notices if all(notice in board.notices for board in boards)] if boards else []
     )
-    lines = sentences(shared)
+    lines = sentences(notice for notice in shared if notice.code not in stated)
     by_kind: dict[str, dict[str, list[str]]] = {}
     for board in boards if len(boards) > 1 else []:
         name = ", ".join(f"{key} {value}" for key, value in board.scope.items())
         for notice in board.notices:
-            if notice not in shared:
+            if notice not in shared and notice.code not in stated:
                 by_kind.setdefault(notice.code, {}).setdefault(sentence(notice), []).append(name)
     for groups_by_text in by_kind.values():
         texts = list(groups_by_text.items())

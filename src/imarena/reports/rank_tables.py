@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from imarena.core import Standing, counted, plural
-from imarena.core.notices import Medium, sentences
-from imarena.core.records import Ranking, Status
+from imarena.core.notices import Medium, Notice, left_out_texts, sentences
+from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.pair_differences import group_numbers
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
@@ -26,7 +26,8 @@ OVERLAP = (
 )
 """Two models are rarely both above the first one, so that ranks exclude 1 before a difference is significant."""
 MOST_DECIMALS = 4
-_STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
+STATED = ("battles_left_out",)
+"""Codes of notices that the notes of every table of standings state already."""
 
 
 def board_tables(ranking: Ranking, medium: Medium | None = None) -> list[Table]:
@@ -101,7 +102,7 @@ def ranks_cell(standing: Standing) -> CellValue:
 
 
 def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
-    notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
+    notes = [method_line(ranking), left_out_line(ranking), stability_text(ranking), _meanings(ranking)]
     if any(standing.low is not None for standing in ranking.models):
         notes.append(OVERLAP)
     if ranking.settings.get("beside"):
@@ -109,7 +110,7 @@ def _notes(ranking: Ranking, medium: Medium | None) -> tuple[str, ...]:
             f"Made from the verdicts of {ranking.settings['verdicts']}{_reason(ranking)}; "
             f"also available: {ranking.settings['beside']}."
         )
-    return tuple(note for note in (*notes, *(sentences(ranking.notices, medium) if medium else ())) if note)
+    return tuple(note for note in (*notes, *(sentences(notices_below(ranking), medium) if medium else ())) if note)
 
 
 def _reason(ranking: Ranking) -> str:
@@ -136,18 +137,25 @@ def _meanings(ranking: Ranking) -> str:
 
 
 def method_line(ranking: Ranking) -> str:
-    """One line: method, number of battles, kind of interval, seed, and what was left out."""
+    """One line: method, number of battles, kind of interval and seed."""
     settings = ranking.settings
     parts = [METHOD_TITLES.get(ranking.method, ranking.method), _battles(ranking)]
     if settings.get("verdicts"):  # only on boards of a workspace
         parts.append(f"verdicts of {settings['verdicts']}")
     if resampling_text(ranking):
         parts.append(resampling_text(ranking))
-    counts = {_STATUS_WORDS.get(reason, reason): number for reason, number in ranking.excluded.items() if number}
-    left_out = [f"{number:,} {reason}" for reason, number in counts.items()]
-    if left_out:
-        parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)
+
+
+def notices_below(ranking: Ranking) -> tuple[Notice, ...]:
+    """The notices of a board without those that its table states already."""
+    return tuple(notice for notice in ranking.notices if notice.code not in STATED)
+
+
+def left_out_line(ranking: Ranking) -> str:
+    """What does not count on this board, and why; empty if everything counts."""
+    texts = left_out_texts(ranking.excluded)
+    return f"Left out: {'; '.join(texts)}." if texts else ""
 
 
 def resampling_text(ranking: Ranking) -> str:

@@ -11,7 +11,7 @@ from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Section
 from imarena.reports.pair_differences import group_numbers, too_few_units
 from imarena.reports.rank_plots import METHOD_TITLES, ratings_chart, wins_chart
-from imarena.reports.rank_tables import COVERAGE, board_tables, interval_cell, ranks_cell
+from imarena.reports.rank_tables import COVERAGE, board_tables, interval_cell, notices_below, ranks_cell
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.reports.tables.table import columns, count_cell
 
@@ -42,7 +42,7 @@ STATUS_MEANINGS = {
     "not_tried": "a later turn; the turn before it has no output",
 }
 
-_COMMAND = "Command (in the folder of the workspace, or with -w FOLDER)"
+_COMMAND = "Command (run it in the folder where this report was made)"
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def board_section(
     return Section(
         f"Leaderboard: {title}",
         tuple(text for text in texts if text),
-        tuple(sentences(ranking.notices, "report")),
+        tuple(sentences(notices_below(ranking), "report")),
         tables=(replace(standings, title=""), *details),  # the section has the title
         charts=tuple(charts),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, IntArray, UserError
+from imarena.core import FloatArray, IntArray, UserError, command_line
 from imarena.routing.pool import Pool
 
 
@@ -41,7 +41,8 @@ def sample_battles(
     if usable.size == 0:
         raise UserError(
             "There is no battle left to ask: each was given to people already, by any campaign, or passes no gate.",
-            hint="`imarena campaign status` shows what is asked already; --tau and --delta loosen the gates.",
+            hint=f"`{command_line('campaign status')}` shows what is asked already; --tau and --delta loosen the "
+            "gates.",
         )
     chance = _inclusion(flat[usable], min(size, usable.size))
     ends = np.cumsum(chance)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import FloatArray, Mask, UserError
+from imarena.core import FloatArray, Mask, UserError, command_line
 from imarena.routing.pool import Pool
 
 DEFERRAL = 0.337
@@ -65,7 +65,7 @@ def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL)
         raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
     finite = np.isfinite(lower) & np.isfinite(gap)
     if not finite.any():
-        raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
+        raise UserError("No pair has two scores.", hint=f"Judge the outputs first: {command_line('judge')}")
     low, wide = lower[finite], _plain(gap[finite])
     taus, deltas = _steps(low), np.append(_steps(wide)[1:], np.inf)
     table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)

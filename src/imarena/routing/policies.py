@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from imarena.core import Mask, UserError, unknown_name
+from imarena.core import Mask, UserError, command_line, unknown_name
 from imarena.routing.calibration import Curve
 from imarena.routing.drawing import Batch, sample_battles
 from imarena.routing.gates import DEFERRAL, Gates, choose_gates
@@ -95,7 +95,9 @@ def _information(inputs: PolicyInputs) -> list[Strategy]:
 
 def _per_cost(inputs: PolicyInputs) -> list[Strategy]:
     if inputs.curve is None:
-        raise UserError("The policy 'per-cost' needs a calibrated judge.", hint="Run: imarena route calibrate.")
+        raise UserError(
+            "The policy 'per-cost' needs a calibrated judge.", hint=f"Run: {command_line('route calibrate')}"
+        )
     request = inputs.request
     return [
         per_cost(
@@ -137,13 +139,13 @@ def draw_batch(
     """Draw battles by the policy's chain of strategies, evenly over tasks. `gold` (N,) items of the gold set."""
     policy = find_policy(request.policy)
     if policy.inside_gold and not gold.any():
-        raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
+        raise UserError("There is no gold set yet.", hint=f"Freeze one: {command_line('route gold --share 0.1')}")
     items = gold if policy.inside_gold else ~gold
     open_pool = pool if items.all() else replace(pool, present=pool.present & items[:, None])
     if not open_pool.askable.any():
         raise UserError(
             "There is no battle whose two images are here and differ.",
-            hint="Import the outputs with their pixels, or make some: imarena edit.",
+            hint=f"Import the outputs with their pixels, or make some: {command_line('edit')}",
         )
     _check_thresholds(policy, request)
     strategies: list[Strategy] = [limit_votes(request.votes_per_battle), item_fairness]

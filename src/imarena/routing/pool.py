@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import FloatArray, IntArray, Mask, UserError
+from imarena.core import FloatArray, IntArray, Mask, UserError, command_line
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def standardise(scores: FloatArray, rows: IntArray | None = None) -> StandardSco
         counts = finite.sum(axis=0)
         means = np.where(counts > 0, np.where(finite, scores, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
     if not finite.any():
-        raise UserError("The judge gave no score.", hint="Judge the outputs first: imarena judge.")
+        raise UserError("The judge gave no score.", hint=f"Judge the outputs first: {command_line('judge')}")
     means = np.where(np.isfinite(means), means, np.nanmean(means))
     filled = np.where(finite, scores, means)
     filled = filled - filled.mean()

@@ -153,7 +153,7 @@ def restore(
     """
     candidates = [source] if (source / _MANIFEST).is_file() else snapshots(source)
     if not candidates:
-        raise UserError(f"There is no backup in {source}.", hint="Name the folder that 'imarena backup' wrote to.")
+        raise UserError(f"There is no backup in {source}.", hint="Name the folder that `backup` wrote to.")
     snapshot = candidates[-1]
     if is_workspace(root):
         raise UserError(f"{root} holds a workspace already.", hint="Restore into a new folder.")

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, PoolProxiedConnection, QueuePool, cre
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from imarena.core import DatabaseAway, DatabaseFailed, DiskFull, MissingExtra, StoreError, UserError
+from imarena.core import DatabaseAway, DatabaseFailed, DiskFull, MissingExtra, StoreError, UserError, fill_in_commands
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
@@ -177,12 +177,12 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-_DAMAGED = ("The database {where} is damaged", "Restore a backup with 'imarena restore', or import the data again.")
+_DAMAGED = ("The database {where} is damaged", "Restore a backup with `{imarena} restore`, or import the data again.")
 _CLOSED = ("The database {where} cannot be opened or written", "Check the rights of the file and of its folder.")
 _BUSY = ("Another process keeps the database {where} busy", "Run the same command again when that one is done.")
 _FULL = ("The disk that holds the database {where} is full", "Make room and run the same command again.")
 _SPENT = ("The database server of {where} has too much to do", "Run the same command again in a while.")
-_DISK = ("The disk that holds the database {where} failed", "Check the disk, then run 'imarena verify'.")
+_DISK = ("The disk that holds the database {where} failed", "Check the disk, then run `{imarena} verify`.")
 
 _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 13: _FULL, 14: _CLOSED, 26: _DAMAGED}
 """By SQLite's primary result code."""
@@ -216,7 +216,9 @@ def translate_database_errors(engine: Engine) -> None:
         if explanation is not None:
             message, hint = explanation
             reason = " ".join(str(context.original_exception).split())
-            raise _KINDS.get(explanation, DatabaseFailed)(f"{message.format(where=location)}: {reason}.", hint=hint)
+            raise _KINDS.get(explanation, DatabaseFailed)(
+                f"{message.format(where=location)}: {reason}.", hint=fill_in_commands(hint)
+            )
 
     event.listen(engine, "handle_error", explain)
 

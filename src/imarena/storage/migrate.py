@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy.exc import OperationalError
 
-from imarena.core import Progress, UserError
+from imarena.core import Progress, UserError, command_line
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import metadata
 from imarena.storage.schema_versions import (
@@ -33,7 +33,7 @@ def check_schema(engine: Engine) -> None:
     if version == newest_version():
         return
     if version is None:
-        raise UserError("The database is empty.", hint="Make a workspace with 'imarena init'.")
+        raise UserError("The database is empty.", hint=f"Make a workspace with `{command_line('init')}`.")
     if not is_known_version(version):
         raise UserError(
             f"This workspace was written by a newer imarena (schema {version}; "
@@ -42,7 +42,7 @@ def check_schema(engine: Engine) -> None:
         )
     raise UserError(
         f"This workspace has schema {version}; this imarena needs {newest_version()}.",
-        hint="Run 'imarena upgrade': it backs up the database first.",
+        hint=f"Run `{command_line('upgrade')}`: it backs up the database first.",
     )
 
 
@@ -84,7 +84,7 @@ def _run(engine: Engine, to: str) -> None:
                 raise
             raise UserError(
                 f"The upgrade waited {LOCK_WAIT_S} seconds for processes that use the database; nothing was changed.",
-                hint="Stop `imarena serve` and the runs on this database, then run the same command again.",
+                hint="Stop `serve` and the runs on this database, then run the same command again.",
             ) from error
 
 

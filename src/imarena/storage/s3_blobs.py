@@ -25,7 +25,16 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from imarena.core import InvalidImage, MissingExtra, StorageFailed, StoreError, UserError, first_line, sha256_hex
+from imarena.core import (
+    InvalidImage,
+    MissingExtra,
+    StorageFailed,
+    StoreError,
+    UserError,
+    command_line,
+    first_line,
+    sha256_hex,
+)
 from imarena.storage.blobs import check_bytes
 from imarena.storage.byte_cache import ByteCache, CachedBytes
 
@@ -199,7 +208,9 @@ class S3Blobs:
                 answer = self.client.get_object(Bucket=self._bucket, Key=self._key(sha256), **how)
                 return answer["Body"].read(), str(answer.get("ETag", ""))
         except _Missing:
-            raise StoreError(f"The image {sha256} is missing from {self.place}. Run 'imarena verify'.") from None
+            raise StoreError(
+                f"The image {sha256} is missing from {self.place}. Run `{command_line('verify')}`."
+            ) from None
 
     def _head(self, key: str) -> dict[str, Any] | None:
         try:

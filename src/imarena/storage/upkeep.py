@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
 from imarena.storage.claims import drop_expired
@@ -106,7 +106,7 @@ def withdraw_rater(workspace: Workspace, rater_id: str, reason: str) -> Tombston
     """Remove a rater's personal data (name, contact, parameters, sign-ins). The votes stay under the bare id."""
     rater = workspace.store.get(Rater, rater_id)
     if rater is None:
-        raise UserError(f"There is no rater '{rater_id}'.", hint="'imarena status' lists the raters.")
+        raise UserError(f"There is no rater '{rater_id}'.", hint=f"`{command_line('status')}` lists the raters.")
     tombstone = Tombstone(subject=rater_id, kind="rater", reason=reason)
     workspace.store.add([tombstone], durable=True)
     workspace.store.put(rater.model_copy(update={"name": "", "contact": "", "params": {}, "active": False}))

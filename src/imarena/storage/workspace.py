@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from imarena.core import FILE_NAME, Settings, UserError, load_settings, write_atomically
+from imarena.core import FILE_NAME, Settings, UserError, command_line, load_settings, write_atomically
 from imarena.core.records import ImageRef, now
 from imarena.storage import migrate
 from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
@@ -136,14 +136,15 @@ def open_workspace(root: Path, *, check_schema: bool = True) -> Workspace:
     if not is_workspace(root):
         raise UserError(
             f"There is no workspace in {root.resolve()}.",
-            hint="Make one with 'imarena init', or name another with --workspace DIR.",
+            hint=f"Make one with `{command_line('init')}`, or name another with --workspace DIR.",
         )
     settings = load_settings(root / FILE_NAME)
     url = database_url(root, settings)
     if url.startswith("sqlite") and not settings.database.url and not (root / "arena.db").exists():
         raise UserError(
             f"The database of {root.resolve()} is missing.",
-            hint="Run 'imarena init' there to make an empty one, or 'imarena restore' from a backup.",
+            hint=f"Run `{command_line('init')}` there to make an empty one, or `{command_line('restore')}` from a "
+            "backup.",
         )
     engine = connect(url)
     if check_schema:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import MissingExtra, UserError, error_line, file_sha256
+from imarena.core import MissingExtra, UserError, command_line, error_line, file_sha256
 
 _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
 
@@ -53,7 +53,7 @@ def model_folder(path: str, feature: str) -> Path:
         raise UserError(
             f"{feature} needs the folder of a model, and '{path}' is none.",
             hint="Give --model FOLDER with config.json, *.safetensors, tokenizer and preprocessor files, a name of "
-            "`imarena weights list`, or a hub id.",
+            f"`{command_line('weights list')}`, or a hub id.",
         )
     if not any(folder.glob("*.safetensors")):
         raise UserError(

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from imarena import routing
 from imarena.core import moment_text
-from imarena.core.notices import Notice, sentence, sentences
+from imarena.core.notices import Notice, left_out_texts, sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Judgment, Output, Vote, now
 from imarena.reports import rank_tables
 from imarena.web import wire
@@ -176,6 +176,7 @@ def board_out(board: serving.BoardOrReason, method: str) -> BoardOut:
         board,
         method=method,
         warnings=sentences(board.notices, "page"),
+        left_out=left_out_texts(board.excluded),
         standings=board.ranking.models if board.ranking is not None else [],
         resampled=rank_tables.resampling_text(board.ranking) if board.ranking is not None else "",
         notices=notices_out(board.notices),

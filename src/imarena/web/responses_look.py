@@ -1,6 +1,7 @@
 """Convert results of workflows to wire types for viewers of runs, judges, battles and items."""
 
 import json
+from collections.abc import Sequence
 
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Output, Run, never_met_groups
@@ -11,6 +12,13 @@ from imarena.web.wire_models import ExampleOut, ModelOut
 from imarena.workflows import serving
 
 _LONGEST = 4000
+
+
+def history_out(history: Sequence[serving.BoardSnapshot], method: str) -> wire_look.RatingHistory:
+    """Ratings over time, with the groups of the newest board."""
+    groups = history[-1].ranking.groups if history else []
+    points = [wire_look.BoardSnapshotOut.of(past, ratings=past.ranking.models) for past in history]
+    return wire_look.RatingHistory(method=method, points=points, groups=[list(group) for group in groups])
 
 
 def model_out(

@@ -45,6 +45,8 @@ class BoardOut(Wire):
     method: str
     n_battles: int
     excluded: dict[str, int]
+    left_out: list[str]
+    """The same in words: battles and votes that do not count, one text per reason."""
     warnings: list[str]
     standings: list[StandingOut]
     matrix: list[Cell]
@@ -90,6 +92,8 @@ class RatingHistory(Wire):
 
     method: str
     points: list[BoardSnapshotOut]
+    groups: list[list[str]]
+    """The models of the newest board, best first, by group of models that met; the largest group first."""
 
 
 class StoredBoard(Wire):

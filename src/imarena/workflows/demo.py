@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import Progress
+from imarena.core import Progress, command_line, suggest_for
 from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Status
 from imarena.datasets import DATASET, studio_items
 from imarena.editors import studio_editors
@@ -56,7 +56,7 @@ def demo(
     `ready` is called when all outputs are there: people can vote from then on, while judges are still running.
     """
     keys = None if full else DEMO_KEYS
-    with init_workspace(root, name="imarena demo") as workspace:
+    with suggest_for(root), init_workspace(root, name="imarena demo") as workspace:
         items = _items(workspace, keys, progress)
         settings = EditSettings(modes=(Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX), concurrency=2, checks=True)
         edit_items(workspace, items, studio_editors(), settings, progress=progress)
@@ -98,10 +98,10 @@ def _step(name: str, progress: Progress | None) -> Progress | None:
 def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:
     """Return commands to try next."""
     return (
-        f"{program} -w {root} status",
-        f"{program} -w {root} rank",
-        f"{program} -w {root} site {root}-site",
-        f"{program} -w {root} export native {root}-exported",
+        command_line("status", workspace=root, program=program),
+        command_line("rank", workspace=root, program=program),
+        command_line("site", f"{root}-site", workspace=root, program=program),
+        command_line("export native", f"{root}-exported", workspace=root, program=program),
     )
 
 

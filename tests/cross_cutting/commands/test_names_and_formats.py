@@ -89,7 +89,7 @@ def test_an_unknown_key_gets_a_suggestion_and_the_command_that_lists_them(imaren
     ended = imarena("-w", "arena", "edit", "-e", "classical", "-i", "key-0007", code=2)
     assert "There is no key called 'key-0007'." in ended.err
     assert "Did you mean 'key-007'?" in ended.err
-    assert "The workspace has 100 keys: `imarena status --items` lists them." in ended.err
+    assert "The workspace has 100 keys: `imarena -w arena status --items` lists them." in ended.err
     assert "key-050" not in ended.err
 
 

@@ -7,6 +7,7 @@ import pytest
 from pydantic import JsonValue
 
 import imarena
+from imarena.core import fill_in_commands
 from imarena.core.notices import Notice, notice_fields, sentence, sentences
 from imarena.core.notices.notice import wordings
 from imarena.core.package_data import package_yaml
@@ -21,6 +22,7 @@ EXAMPLES = [
     Notice(code="strength_unbounded"),
     Notice(code="tie_parameter_unbounded", values={"dimension": "all"}),
     Notice(code="reliability_free"),
+    Notice(code="rounds_with_prior", values={"rounds": 3, "of": 1000}),
     Notice(code="won_every_battle", values={"model": "a"}),
     Notice(code="lost_every_battle", values={"model": "a"}),
     Notice(code="groups_never_met", values={"groups": 2}),
@@ -143,7 +145,7 @@ def test_every_need_of_a_figure_has_words_and_the_command_on_the_terminal_only()
     for data, need in package_yaml("imarena.core.notices", "needs.yaml").items():
         notice = Notice(code="health_needs", values={"data": data})
         assert sentence(notice).startswith(f"{need['figure']}: not available")
-        assert (f"`{need['command']}`" in sentence(notice)) == bool(need["command"])
+        assert (f"`{fill_in_commands(need['command'])}`" in sentence(notice)) == bool(need["command"])
         assert "`" not in sentence(notice, "page")
 
 

@@ -231,7 +231,7 @@ def test_missing_winner_is_left_out_and_counted() -> None:
     assert board.n_battles == 20
     assert board.models == plain.models
     assert board.notices == (Notice(code="battles_left_out", values={"reasons": {"missing_winner": 2}}),)
-    assert board.warnings == ("Battles left out: 2 missing winner.",)
+    assert board.warnings == ("Left out: 2 battles without a winner.",)
 
 
 def test_unknown_label_names_its_row() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from imarena.cli.app import LazyGroup
+from imarena.core import fill_in_commands
 from imarena.datasets.formats import READERS
 from imarena.judges.catalog import CARDS
 from imarena.judges.chat.genarena_pairwise import GenArenaSettings
@@ -70,7 +71,7 @@ def calls(text: str) -> list[list[str]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", sorted({entry.command for entry in paper_entries()} - {"none"}))
+@pytest.mark.parametrize("text", sorted({fill_in_commands(entry.command) for entry in paper_entries()} - {"none"}))
 def test_a_command_exists_with_its_options(text: str) -> None:
     assert calls(text)
     for words in calls(text):

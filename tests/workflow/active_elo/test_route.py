@@ -273,4 +273,4 @@ def test_all_boards_are_those_that_the_data_allow(imarena: Imarena, arena: Path)
     found = imarena("-w", arena, "route", "rerank", "--settings", "all", "--rounds", "20", "--json").json
     assert [board["setting"] for board in found["boards"]] == ["judge"]
     assert [text.split("'")[1] for text in found["left_out"]] == ["corrected", "active-elo", "mixture", "human"]
-    assert all("imarena route assign" in text for text in found["left_out"])
+    assert all(f"imarena -w {arena} route assign" in text for text in found["left_out"])

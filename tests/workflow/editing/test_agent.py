@@ -165,7 +165,7 @@ def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tm
     assert "name it after the instruction" in refused
     assert refused.count("this item has no source") == 1  # told once, at the end
     assert "--workspace DIR" in imarena("agent", "Brighter.", "cup.jpg", "--mind", "gemini", code=2).err
-    assert "imarena init" in imarena("-w", "w", "agent", "Brighter.", "cup.jpg", code=2).err
+    assert "imarena -w w init" in imarena("-w", "w", "agent", "Brighter.", "cup.jpg", code=2).err
     assert "no.jpg cannot be read" in imarena("agent", "no.jpg", "Make it brighter.", code=2).err
 
 

@@ -83,7 +83,7 @@ def test_the_advice_for_a_missing_file_is_about_files(imarena: Imarena, root: Pa
     put(root, "a.png", "d/2.png")
     shown = " ".join(imarena("-w", "arena", "edit", "-e", "folder:made", "--mode", "all", code=3).out.split())
     advice = shown.split("What to do about missing_output: ")[1]
-    assert advice.startswith("No file for these items. Name files as `imarena status --items` lists them")
+    assert advice.startswith("No file for these items. Name files as `imarena -w arena status --items` lists them")
     assert "--wrap" not in advice
     assert "1 later turn was skipped: the previous turn has no image" in shown
     mixed = failure_advice(
@@ -108,4 +108,4 @@ def test_names_in_another_case_are_one_sentence_with_the_step(imarena: Imarena, 
     assert "2 files in the folder match no item (A.jpg, B.png)." in ended
     assert "rename A.jpg to a.jpg, B.png to b.png." in ended
     assert "expected and not in the folder" not in ended
-    assert ended.count("imarena status --items") == 1
+    assert ended.count("imarena -w arena status --items") == 1

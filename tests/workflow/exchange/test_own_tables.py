@@ -230,7 +230,7 @@ def test_outputs_of_several_turns_name_the_next_step(imarena: Imarena, tmp_path:
     for turn in (1, 2):
         (tmp_path / "own" / "outputs" / "new" / "a" / f"{turn}.png").write_bytes(samples.png(turn))
     (skip,) = take(imarena, "own", code=3).json["skips"]
-    assert "imarena edit -e folder:PATH --mode all" in skip["reason"]
+    assert "imarena -w arena edit -e folder:PATH --mode all" in skip["reason"]
     done = imarena("-w", "arena", "--json", "edit", "-e", "folder:own/outputs/new", "--mode", "multi-turn")
     assert done.json["report"]["outputs"] == {"ok": 2}
 
@@ -257,7 +257,7 @@ def test_an_export_of_a_campaign_is_not_taken_for_a_table_of_votes(imarena: Imar
     assert skip["reason"].startswith(
         "the column key is missing. The file has: left, right, winner, item, rater, purpose. "
     )
-    assert "`imarena agree --from`" in skip["reason"]
+    assert "`imarena -w arena agree --from`" in skip["reason"]
 
 
 def test_license_is_read_as_the_licence(imarena: Imarena, folder: Path, tmp_path: Path) -> None:
@@ -287,4 +287,4 @@ def test_a_table_with_a_rating_per_row_names_its_readers(imarena: Imarena, folde
     (folder / "ratings.csv").write_text("unit,model,rater,value\ncat,m,ann,3\n")
     (skip,) = take(imarena, folder, "--columns", THEIRS, code=3).json["skips"]
     assert "the columns key and editor are missing" in skip["reason"]
-    assert "`imarena agree --from` and `imarena align --against`" in skip["reason"]
+    assert "`imarena -w arena agree --from` and `imarena -w arena align --against`" in skip["reason"]

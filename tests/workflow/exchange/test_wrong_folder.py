@@ -31,7 +31,7 @@ def test_folders_of_outputs_are_imported_with_a_warning(imarena: Imarena, bench:
     assert "as the outputs of editors (new, old)" in ended.out
     assert str(bench / "items.csv") in ended.out
     assert "2 items of it are also in the data set 'bench'" in ended.out
-    assert "imarena dataset remove outputs --yes" in ended.out
+    assert "imarena -w arena dataset remove outputs --yes" in ended.out
 
 
 def test_json_has_the_data_sets_and_the_notices(imarena: Imarena, bench: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_submission_check_names_the_repeated_data_set(imarena: Imarena, bench:
     imarena("-w", "arena", "import", "table", "bench", "-o", "dataset=again")
     ended = imarena("-w", "arena", "submission", "check", "bench/outputs/old", code=3)
     assert "The data sets again, bench have items with the same keys" in ended.out
-    assert "imarena dataset remove NAME" in ended.out
+    assert "imarena -w arena dataset remove NAME" in ended.out
     found = imarena("-w", "arena", "--json", "submission", "check", "bench/outputs/old", code=3).json
     assert found["datasets_with_same_keys"] == ["again", "bench"]
 

@@ -165,7 +165,7 @@ def test_the_campaign_template_makes_a_campaign_about_consistency(imarena: Imare
     create = ("campaign", "create", "experts", "--settings", "settings.json")
     refused = imarena("-w", "ws", *create, code=2).err
     assert "none of its items has one" in refused
-    assert "imarena pvc regions" in refused
+    assert "imarena -w ws pvc regions" in refused
     report = imarena("--json", "-w", "ws", "pvc", "regions").json
     assert report == {"items": 1, "regions": 1, "found_by": {"changes": 1}, "skipped": {}}
     with open_workspace(tmp_path / "ws") as workspace:

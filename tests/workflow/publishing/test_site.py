@@ -177,7 +177,7 @@ def test_a_workspace_without_verdicts_has_no_site(imarena: Imarena, tmp_path: Pa
     imarena("init", "empty")
     ended = imarena("-w", "empty", "site", "out", code=2)
     assert "no board" in ended.err
-    assert "imarena import" in ended.err
+    assert "imarena -w empty import" in ended.err
     assert not (tmp_path / "out").exists()
 
 

@@ -128,7 +128,7 @@ def test_wrong_names_suggest(imarena: Imarena, root: Path) -> None:
     point_at(root, "http://127.0.0.1:9/v1")
     for words, wanted in (
         (("--judge", "bultin"), "Did you mean 'builtin'?"),
-        (("--judge", "genarena"), "imarena battle"),
+        (("--judge", "genarena"), "imarena -w a battle"),
     ):
         ended = imarena("-w", "a", "judge", *words, code=2)
         assert wanted in " ".join(ended.err.split()), ended.err

@@ -47,14 +47,14 @@ def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path
     board = imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json
     assert [row["model"] for row in board["models"]] == ["bright", "dark"]
     fought = imarena("-w", "arena", "battle", "--judge", "function:brightness:make_brightness", code=2)
-    assert "imarena judge" in fought.err
+    assert "imarena -w arena judge" in fought.err
     stands = imarena("-w", "arena", "--json", "status").json
     assert stands["judgments"] == {"brightness": {"ok": 2}}
     assert not stands["unfinished"]
     assert not stands["missing"]
     assert imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json["models"] == board["models"]
     told = imarena("-w", "arena", "align", "--judge", "brightness", "--against", "people", code=2).err
-    assert "imarena campaign" in told
+    assert "imarena -w arena campaign" in told
 
 
 def test_a_judge_is_tried_on_a_few_items_and_told_that_some_have_no_source(imarena: Imarena, outputs: Path) -> None:

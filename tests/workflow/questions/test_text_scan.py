@@ -41,7 +41,7 @@ def root(arena: Path, tmp_path: Path) -> Path:
 
 
 def test_a_picture_that_speaks_to_the_judge_is_found_and_shown_wherever_one_looks(imarena: Imarena, root: Path) -> None:
-    assert "run `imarena scan`" in imarena("-w", "a", "health").out
+    assert "run `imarena -w a scan`" in imarena("-w", "a", "health").out
     found = imarena("-w", "a", "--json", "scan").json
     assert found["report"]["read"] == {"ok": 3}
     (one,) = found["findings"]["found"]

@@ -55,8 +55,8 @@ def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path, chose
         title = section.splitlines()[0]
         if not re.match(r"Leaderboard: both.*(scores|battles)$", title):
             continue
-        (command,) = re.findall(r"Command[^:]*: (imarena rank.*)", section)
-        board = imarena("-w", root, "--json", *shlex.split(command)[1:]).json
+        (command,) = re.findall(r"Command[^:]*: (imarena -w \S+ rank.*)", section)
+        board = imarena("--json", *shlex.split(command)[1:]).json
         assert {row["model"] for row in board["models"]} == ({"ash", "fir"} if chosen else set(EDITORS))
         for row in board["models"]:
             assert re.search(rf"\| {row['model']} *\| *{row['rating']:.1f} ", section), (title, row)

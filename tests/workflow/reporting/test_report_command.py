@@ -114,7 +114,8 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert said.endswith(". Only the models chosen for this report are compared.")
     absent = text[text.index("## Not in this report") :]
     needs = "measurements of images, a judge that looks for failures, or tags of raters"
-    assert f"- Failure modes: needs {needs}. Command: imarena edit, then imarena judge." in absent
+    call = f"imarena -w {arena}"
+    assert f"- Failure modes: needs {needs}. Command: {call} edit, then {call} judge." in absent
     assert "Judge health, Tables and figures of the papers: only in a report of all editors." in absent
     assert "Leaderboard by" not in absent, "only the column that was asked for"
     whole = Imarena(arena.parent)("-w", arena, "--json", "status").json["judgments"]["critic"]["ok"]

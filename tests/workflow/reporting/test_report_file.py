@@ -161,7 +161,7 @@ def test_papers_appear_where_the_data_allow_and_as_a_sentence_where_not(folder: 
                   "Table 6. Accuracy with people by track", "Table 5. Human overall by task and topic"):  # fmt: skip
         assert title in text, title
     assert "video is out of scope" in text
-    assert "imarena agent-ablation EDITOR" in text
+    assert f"imarena -w {folder.parent / 'w'} agent-ablation EDITOR" in text
 
 
 def test_what_changed_and_how_much_of_it_is_the_judge(arena: Path, tmp_path: Path) -> None:

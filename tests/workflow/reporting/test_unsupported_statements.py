@@ -87,7 +87,7 @@ def test_models_without_names_are_the_reason_for_no_board(imarena: Imarena, tmp_
         ended = imarena("-w", "w", *words, code=None)
         assert ended.code == 2
         assert reason in ended.err
-        assert "imarena judge" not in ended.err
+        assert " judge`" not in ended.err
     text = report(imarena, tmp_path / "w")
     assert reason in text
     assert "editors not named" in text

@@ -19,7 +19,7 @@ def test_an_old_workspace_is_upgraded_after_a_backup(tmp_path: Path, imarena: Im
     version = "0001"
     root = load_sqlite(version, tmp_path / "old")
     refused = imarena("-w", root, "status", code=2)
-    assert "imarena upgrade" in refused.err
+    assert f"imarena -w {root} upgrade" in refused.err
     done = imarena("-w", root, "--json", "upgrade").json
     assert done["from"] == version
     assert done["to"] == newest_version()

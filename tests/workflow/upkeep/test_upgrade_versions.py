@@ -78,7 +78,7 @@ def test_a_workspace_of_each_schema_keeps_its_records(version: str, url: str, tm
     before = held(root)
     newest = newest_version()
     if version != newest:
-        assert "imarena upgrade" in imarena("-w", root, "status", code=2).err
+        assert f"imarena -w {root} upgrade" in imarena("-w", root, "status", code=2).err
     done = imarena("-w", root, "--json", "upgrade").json
     assert (done["from"], done["to"]) == (version, newest)
     assert as_before(before, held(root)) == before

@@ -27,7 +27,7 @@ def test_init_twice_changes_nothing(imarena: Imarena, tmp_path: Path) -> None:
 def test_no_workspace_is_one_clear_message(imarena: Imarena) -> None:
     ended = imarena("-w", "nowhere", "status", code=2)
     assert "There is no workspace in" in ended.err
-    assert "imarena init" in ended.err
+    assert "imarena -w nowhere init" in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
 

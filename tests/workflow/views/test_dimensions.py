@@ -65,8 +65,8 @@ def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, are
         assert first(asked) == "idle"
     assert any("changes nothing" in warning for warning in asked["warnings"])
     told = " ".join(imarena("-w", "a", "rank", "--rounds", "20", "--judge", "all").out.split())
-    assert "left out: 12 by an earlier version" in told
-    assert "; 6 about visual_consistency, not the whole" in told
+    assert "Left out: 12 verdicts by an earlier version" in told
+    assert "; 6 verdicts on visual consistency alone" in told
     listed = imarena("judge", "--list").out
     assert "highest where nothing was changed" in " ".join(listed.split())
     assert "about visual_consistency only" in " ".join(listed.split())

@@ -8,7 +8,7 @@ import typer
 
 from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import Delta, ScoreRangeText, Seed, Tau, read_range
-from imarena.core import UserError, counted, known_name
+from imarena.core import UserError, command_line, counted, known_name
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Number, Table
@@ -208,8 +208,8 @@ def assign(
         )
         if assigned.for_named_raters and out is None:
             message += (
-                f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
-                f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+                f"\nNamed raters work by a link of their own: {command_line('campaign invite', name)} --rater NAME"
+                f"\n                         or with a sheet: {command_line('route sheet sheet.csv --campaign', name)}"
             )
         if out is not None:
             message += f"\nThe sheet: {out}; its images: {out.with_name(out.stem + '-images')}"

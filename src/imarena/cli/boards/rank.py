@@ -9,7 +9,7 @@ import typer
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.options import AllVotes, Editors, Latex, Markdown
+from imarena.cli.options import AllVotes, ColumnsOption, Editors, Latex, Markdown, parse_renames
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -68,10 +68,6 @@ Covariate = Annotated[
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
-ColumnsOption = Annotated[
-    list[str] | None,
-    typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
-]
 Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
@@ -198,11 +194,11 @@ def command(
     request = RankRequest(
         query,
         source,
-        _pairs(columns, "--columns"),
-        _pairs(labels, "--labels"),
+        parse_renames(columns, "--columns"),
+        parse_renames(labels, "--labels"),
         all_votes,
         against,
-        _pairs(names, "--names"),
+        parse_renames(names, "--names"),
         tuple(fail_if or ()),
         summary is not None,
     )
@@ -247,7 +243,7 @@ def _print(
     power: bool,
     gate: "GateReport | None",
 ) -> None:
-    from imarena.reports import board_data
+    from imarena.reports import board_data, rank_tables
     from imarena.reports.tables import to_csv, to_latex, to_markdown
     from imarena.workflows.boards import rank_tables_of
 
@@ -280,7 +276,7 @@ def _print(
 
     emit(context, document, show)
     if not session(context).json:
-        _warn_of(boards)
+        _warn_of(boards, rank_tables.STATED)
         emit(context, None, lambda console: _show_signatures(console, boards))
 
 
@@ -298,11 +294,11 @@ def _show_signatures(console: "Console", boards: "Sequence[Ranking]") -> None:
             console.print(Text(text, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _warn_of(boards: "Sequence[Ranking]") -> None:
+def _warn_of(boards: "Sequence[Ranking]", stated: tuple[str, ...] = ()) -> None:
     """Warnings come last: the conclusion is what was asked for."""
     from imarena.reports import board_warnings
 
-    for warning in board_warnings(boards):
+    for warning in board_warnings(boards, stated):
         warn(warning)
 
 
@@ -313,14 +309,3 @@ def _show_comparison(
 
     document = {"board": request.table.name if request.table else "", "date": date, "against": compared.to_json()}
     emit(context, document, lambda console: print_tables(console, [outside_table(compared)]))
-
-
-def _pairs(values: list[str] | None, option: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for word in values or []:
-        for part in word.split(",") if option in ("--columns", "--labels") else [word]:
-            key, equals, value = part.rpartition("=") if option == "--names" else part.partition("=")
-            if not equals or not key or not value:
-                raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
-            pairs[key] = value
-    return pairs

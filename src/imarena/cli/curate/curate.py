@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ from imarena.cli.console import (
     command_group,
     emit,
     print_causes,
-    program,
     progress_bars,
     session,
     session_workspace,
@@ -22,8 +20,15 @@ from imarena.cli.console import (
 )
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import BaseUrl, EditInstruction, MaxCost
-from imarena.cli.questions.judging_options import ChosenOptions, Concurrency, DryRun, Model, Yes, may_spend
-from imarena.core import counted
+from imarena.cli.questions.judging_options import (
+    ChosenOptions,
+    Concurrency,
+    DryRun,
+    Model,
+    Yes,
+    may_spend,
+)
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.core import Cause
@@ -227,7 +232,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
 
     def show(console: Console) -> None:
         print_causes(console, skipped, "skipped files")
-        _show(console, report, program(context))
+        _show(console, report)
 
     for warning in report.warnings:
         warn(warning)
@@ -238,7 +243,7 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport", command_line: str) -> None:
+def _show(console: Console, report: "CurationReport") -> None:
     for outcome in report.requests:
         tried = sum(outcome.candidates.values())
         line = (
@@ -266,10 +271,10 @@ def _show(console: Console, report: "CurationReport", command_line: str) -> None
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {command_line} curate log {key}", soft_wrap=True)
+        console.print(f"History of an image: {command_line('curate log', key)}", soft_wrap=True)
     if report.complete:
         console.print(
-            f"Next: {command_line} campaign create 'Image check' --kind check --datasets {quote(report.dataset)}"
+            f"Next: {command_line('campaign create', 'Image check', '--kind', 'check', '--datasets', report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
             soft_wrap=True,
         )  # fmt: skip

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import BaseUrl, MaxCost, Verifiers
 from imarena.cli.questions.judging_options import ChosenOptions, DryRun, Model, Yes, may_spend
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.workflows.curating import RepairEntry, RepairResult
@@ -76,7 +76,7 @@ def repair_items(
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
-            emit(context, document, lambda console: _show_list(console, dataset, entries, program(context)))
+            emit(context, document, lambda console: _show_list(console, dataset, entries))
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
@@ -86,12 +86,12 @@ def repair_items(
             return
         result = desk.carry_out(plan)
 
-    emit(context, result.to_json(), lambda console: _show_repair(console, dataset, result, program(context)))
+    emit(context, result.to_json(), lambda console: _show_repair(console, dataset, result))
     if result.stopped:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show_repair(console: Console, dataset: str, result: "RepairResult", command_line: str) -> None:
+def _show_repair(console: Console, dataset: str, result: "RepairResult") -> None:
     if result.stopped:
         console.print(f"{result.key}: not repaired; stopped: {result.stopped}", soft_wrap=True)
         return
@@ -102,13 +102,13 @@ def _show_repair(console: Console, dataset: str, result: "RepairResult", command
     score = "" if result.score is None else f", score {result.score:.2f}"
     console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
     console.print(
-        f"Next, when all are repaired: {command_line} curate release {dataset} --to NAME"
+        f"Next, when all are repaired: {command_line('curate release', dataset)} --to NAME"
         "   (it prints how to let people check the repairs)",
         soft_wrap=True,
     )
 
 
-def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", command_line: str) -> None:
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]") -> None:
     if not entries:
         console.print(f"No item of '{dataset}' is on the repair list.")
         return
@@ -119,6 +119,6 @@ def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", com
             console.print(f"  comment: {comment}")
         console.print(f"  other candidates of its pool: {entry.candidates}")
     console.print(
-        f"Next: {command_line} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
+        f"Next: {command_line('curate repair', dataset)} KEY with --candidate, --crop, --instruction or --discard.",
         soft_wrap=True,
     )  # fmt: skip

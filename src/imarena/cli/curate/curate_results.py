@@ -1,16 +1,21 @@
 """``imarena curate`` log, release, datasheet and instructions: what was collected, and the benchmark made of it."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables, program, progress_bars, session, session_workspace, stderr
+from imarena.cli.console import Exit, emit, print_tables, progress_bars, session, session_workspace, stderr
 from imarena.cli.options import MaxCost, Verifiers
-from imarena.cli.questions.judging_options import ChosenOptions, Concurrency, DryRun, Yes, may_spend
-from imarena.core import counted
+from imarena.cli.questions.judging_options import (
+    ChosenOptions,
+    Concurrency,
+    DryRun,
+    Yes,
+    may_spend,
+)
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.workflows.curating import InstructionReport, ItemDecision, MissingChecks, ReleaseReport
@@ -55,12 +60,12 @@ def release(
 
     with session_workspace(context) as workspace:
         report = release_items(workspace, dataset, to, verifiers=verifiers)
-    emit(context, report.to_json(), lambda console: _show_release(console, report, program(context)))
+    emit(context, report.to_json(), lambda console: _show_release(console, report))
     if not report.complete:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show_release(console: Console, report: "ReleaseReport", command_line: str) -> None:
+def _show_release(console: Console, report: "ReleaseReport") -> None:
     for item in report.decisions:
         if item.decision != "accept":
             why = f" (not met: {', '.join(item.failed)})" if item.failed else ""
@@ -72,12 +77,12 @@ def _show_release(console: Console, report: "ReleaseReport", command_line: str) 
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.")
     console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.")
     for missing in report.missing:
-        lines = _next_check(missing, report, command_line)
+        lines = _next_check(missing, report)
         console.print("\n".join(lines), soft_wrap=True)
     if "repair" in report.counts:
-        console.print(f"Next: {command_line} curate repair {report.dataset}", soft_wrap=True)
+        console.print(f"Next: {command_line('curate repair', report.dataset)}", soft_wrap=True)
     if report.complete and "accept" in report.counts:
-        console.print(f"Next: {command_line} edit --editors NAME --datasets {report.target}", soft_wrap=True)
+        console.print(f"Next: {command_line('edit --editors NAME --datasets', report.target)}", soft_wrap=True)
 
 
 def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
@@ -86,27 +91,27 @@ def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
     return f"{checks} of {verifiers} checks" if partly else decision.decision
 
 
-def _next_check(missing: "MissingChecks", report: "ReleaseReport", command_line: str) -> list[str]:
+def _next_check(missing: "MissingChecks", report: "ReleaseReport") -> list[str]:
     """Return commands for the missing checks of a data set: a campaign, or more people for the open one."""
     people = "1 person" if report.verifiers == 1 else f"{report.verifiers} people"
     third = "a third person decides about disputed ones" if report.verifiers > 1 else ""
     if missing.campaign:
-        name = quote(missing.campaign)
+        name = missing.campaign
         lines = [
             f"Next: {people} must check each item in the campaign '{missing.campaign}'{third and f'; {third}'}. "
             "Wait for those whom you invited, or invite one more:"
         ]
         if missing.disputed and not missing.adjudicated:
-            lines.append(f"  {command_line} campaign change {name} --adjudication rater")
-        return [*lines, f"  {command_line} campaign invite {name} --name NAME"]
-    name = quote("Image check" if missing.dataset == report.dataset else f"Check of {missing.dataset}")
+            lines.append(f"  {command_line('campaign change', name)} --adjudication rater")
+        return [*lines, f"  {command_line('campaign invite', name)} --name NAME"]
+    name = "Image check" if missing.dataset == report.dataset else f"Check of {missing.dataset}"
     settle = " --adjudication rater" if report.verifiers > 1 else ""
     return [
         f"Next: let {people} check each item of '{missing.dataset}'{third and f' ({third})'}:",
-        f"  {command_line} campaign create {name} --kind check --datasets {quote(missing.dataset)}"
+        f"  {command_line('campaign create', name, '--kind', 'check', '--datasets', missing.dataset)}"
         f" --raters-per-unit {report.verifiers}{settle}",
-        f"  {command_line} campaign invite {name} --name NAME",
-        f"  {command_line} serve",
+        f"  {command_line('campaign invite', name)} --name NAME",
+        f"  {command_line('serve')}",
     ]
 
 

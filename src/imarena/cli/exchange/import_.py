@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, fail, print_causes, progress_bars, session_workspace, show_names
 from imarena.cli.options import ItemColumnsOption, parse_pairs
-from imarena.core import UserError, counted
+from imarena.core import UserError, command_line, counted
 from imarena.core.notices import Notice, sentence
 from imarena.workflows.exchange import ImportReport
 
@@ -40,15 +40,16 @@ def command(
     if not path and format_name not in READERS:
         fail(
             f"In which format is {format_name}?",
-            hint=f"Name it first: imarena import FORMAT {format_name}, with FORMAT from 'imarena import --list'."
+            hint=f"Name it first: {command_line('import FORMAT', format_name)}, with FORMAT from "
+            f"`{command_line('import --list')}`."
             " An items.csv with folders of outputs is 'table'.",
         )
     if not path:
-        fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
+        fail("What should be imported?", hint=f"Give a path: {command_line('import', format_name)} PATH")
     from imarena.workflows.exchange import import_dataset
 
     if format_name not in READERS and format_name.lower() in PLAIN:
-        fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
+        fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: {command_line('import table', path)}")
     if format_name == "native_parquet":
         _check_published(Path(path))
     with session_workspace(context) as workspace, progress_bars("import") as tell:
@@ -83,7 +84,8 @@ def _options(format_name: str, option: list[str] | None, columns: list[str] | No
     options = parse_pairs(option)
     if columns and format_name != "table":
         raise UserError(
-            f"The format '{format_name}' has its own columns.", hint="--columns goes with `imarena import table`."
+            f"The format '{format_name}' has its own columns.",
+            hint=f"--columns goes with `{command_line('import table')}`.",
         )
     if columns:
         options["columns"] = ",".join([*([options["columns"]] if "columns" in options else []), *columns])
@@ -94,7 +96,7 @@ def _list(console: Console, formats: dict[str, str]) -> None:
     from imarena.datasets import WRITERS
 
     show_names(console, formats)
-    console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.")
+    console.print(f"Written by `{command_line('export')}` too: {', '.join(WRITERS)}.")
 
 
 def _counted(number: int, name: str) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, command_group, emit, progress_bars, session_workspace
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.core.records import Item
@@ -119,7 +119,7 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
         console.print(
             f"The data sets {', '.join(map(printable, report.datasets))} have items with the same keys, so that each"
             " file is expected in a folder named after its data set. If one of them was imported by mistake, remove it:"
-            " imarena dataset remove NAME"
+            f" {command_line('dataset remove NAME')}"
         )
     usable = len(report.files)
     only_extra = not (report.missing or report.broken or report.wrong_size)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit
+from imarena.core import command_line
 
 
 def command(
@@ -16,4 +17,4 @@ def command(
     from imarena.workflows.preferences import write_campaign_template
 
     write_campaign_template(file)
-    emit(context, {"settings": str(file)}, f"Next: imarena campaign create NAME --settings {file}")
+    emit(context, {"settings": str(file)}, f"Next: {command_line('campaign create NAME --settings', file)}")

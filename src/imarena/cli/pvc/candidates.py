@@ -9,6 +9,7 @@ from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars
 from imarena.cli.options import Tasks
+from imarena.core import command_line
 
 ROWS_SHOWN = 20
 
@@ -50,6 +51,6 @@ def command(
             console.print(f"Skipped {reason}")
         if len(report.skipped) > ROWS_SHOWN:
             console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
-        console.print(f"Next: imarena import table {out}, then imarena edit --editors NAME.")
+        console.print(f"Next: {command_line('import table', out)}, then {command_line('edit --editors NAME')}.")
 
     emit(context, asdict(report), show)

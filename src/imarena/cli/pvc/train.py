@@ -8,6 +8,7 @@ from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, progress_bars
 from imarena.cli.options import parse_pairs
+from imarena.core import command_line
 
 Examples = Annotated[Path, typer.Argument(help="train.jsonl of `imarena pvc export training`.", show_default=False)]
 Out = Annotated[Path, typer.Argument(help="The folder of the run; the same one continues it.", show_default=False)]
@@ -55,7 +56,9 @@ def train(
                 f"Accuracy on {report.validation_examples:,} validation examples: {report.validation_accuracy:.1%}"
             )
         if report.complete:
-            console.print(f"Adapter: {report.adapter}\nNext: imarena pvc merge {out} MODEL --model {model}")
+            console.print(
+                f"Adapter: {report.adapter}\nNext: {command_line('pvc merge', out, 'MODEL', '--model', model)}"
+            )
         else:
             console.print("Repeat the same command to continue.")
 
@@ -74,7 +77,7 @@ def merge(
     from imarena.preferences import merge_run
 
     merge_run(model, run, target)
-    text = f"Merged model: {target}\nNext: imarena battle --judge pvc-judge --model {target}"
+    text = f"Merged model: {target}\nNext: {command_line('battle --judge pvc-judge --model', target)}"
     emit(context, {"model": str(target)}, text)
 
 

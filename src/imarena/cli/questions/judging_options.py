@@ -25,7 +25,7 @@ from imarena.cli.console import (
     warn,
 )
 from imarena.cli.options import BaseUrl, Datasets, Editors, ExecutorOption, MaxCost, Tasks, parse_pairs
-from imarena.core import counted, error_causes
+from imarena.core import command_line, counted, error_causes
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -291,7 +291,8 @@ def finish_run(
         if not session(context).json:
             left = sum(report.missing for report in reports)
             stderr().print(
-                f"{counted(left, 'question')} left; run the same command to continue (`imarena status` lists all)."
+                f"{counted(left, 'question')} left; run the same command to continue (`{command_line('status')}` "
+                "lists all)."
             )
         raise typer.Exit(Exit.PARTIAL)
 

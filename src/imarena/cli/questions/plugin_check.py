@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, fail
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 if TYPE_CHECKING:
     from imarena.workflows.studies import PluginCheck
 
-_DOES = {"scores": "scores outputs (`imarena judge`)", "compares": "compares pairs (`imarena battle`)"}
+_DOES = {"scores": "scores outputs (`judge`)", "compares": "compares pairs (`battle`)"}
 
 
 def check_path(path: str, command: str) -> str:
@@ -25,10 +25,11 @@ def check_path(path: str, command: str) -> str:
     if file.endswith(".py"):
         module = ".".join(PurePath(file).with_suffix("").parts[-1:])
         folder = PurePath(file).parent
+        plugin = f"{module}:{name or 'NAME'}"
         start = "" if folder == PurePath() else f"cd {quote(str(folder))} && "
         fail(
             f"--check takes MODULE:NAME, not the file '{file}'.",
-            hint=f"In the folder of the file: {start}PYTHONPATH=. imarena {command} --check {module}:{name or 'NAME'}"
+            hint=f"In the folder of the file: {start}PYTHONPATH=. {command_line(command, '--check', plugin)}"
             + ("" if name else " (NAME is a function in the file)"),
         )
     return path

@@ -1,7 +1,6 @@
 """``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
 from pathlib import Path
-from shlex import quote as quoted
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,6 @@ from imarena.cli.console import (
     fail,
     given_options,
     print_tables,
-    program,
     session,
     session_workspace,
     stderr,
@@ -20,7 +18,7 @@ from imarena.cli.console import (
 from imarena.cli.options import Datasets, Tasks
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.cli.rating.campaign_people import AddressOption, CampaignName, CampaignOrAll, Days, invitation_document
-from imarena.core import counted
+from imarena.core import command_line, counted, fill_in_commands
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 app = command_group("Manage rating campaigns: raters vote through a link.")
 _Many = list[str] | None
 _NAMES_SHOWN = 10
-_NONE = "There is no campaign. Create one: {} campaign create NAME"
+_NONE = "There is no campaign. Create one: {imarena} campaign create NAME"
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
 """The name of a campaign's unit, by kind."""
 PERSON = (
@@ -93,13 +91,13 @@ def create(
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).model_dump()
         document["reasons"] = forecast.model_dump()["reasons"]
-    command_line, unit = program(context), UNITS[plan.kind]
+    unit = UNITS[plan.kind]
     text = (
         f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
         f"({counted(plan.raters, 'rater')} per {unit}).\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))
-        + f"Next: {command_line} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
-        f"      {command_line} serve   (starts the server that the link opens)"
+        + f"Next: {command_line('campaign invite', name)} --name WHO   (a rater's link)\n"
+        f"      {command_line('serve')}   (starts the server that the link opens)"
     )
     emit(context, document, text)
 
@@ -152,7 +150,7 @@ def invite(
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
             f"Link for {whom}, valid for {days:g} days. It is printed only once. "
-            "It works while `imarena serve` runs at this address.",
+            f"It works while `serve` runs at this address.",
             soft_wrap=True,
         )
         if server is None:
@@ -179,7 +177,7 @@ def status(
 
     def show(console: Any) -> None:
         if not reports:
-            console.print(_NONE.format(program(context)))
+            console.print(fill_in_commands(_NONE))
         for report in reports:
             _show(console, report)
 
@@ -265,7 +263,7 @@ def list_command(context: typer.Context) -> None:
 
     def show(console: Any) -> None:
         if not campaigns:
-            console.print(_NONE.format(program(context)))
+            console.print(fill_in_commands(_NONE))
             return
         numbers = (Column(name, ",") for name in ("votes", "tasks", "raters"))
         rows = tuple((row.name, row.kind, _state(row), row.votes, row.slots, row.raters) for row in campaigns)

@@ -9,7 +9,7 @@ import typer
 
 from imarena.cli.console import emit, fail, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted, unknown_name, validation_problem
+from imarena.core import command_line, counted, unknown_name, validation_problem
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
@@ -206,7 +206,8 @@ def known(
         if to is not None:
             console.print(f"Wrote {counted(len(tasks), 'task')} to {to}. Next:")
             console.print(
-                f"  imarena campaign create NAME --kind {kind} --settings {to} --gold-rate 0.1", soft_wrap=True
+                f"  {command_line('campaign create NAME --kind', kind, '--settings', to)} --gold-rate 0.1",
+                soft_wrap=True,
             )
 
     emit(context, document, show)

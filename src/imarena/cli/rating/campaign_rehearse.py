@@ -1,14 +1,13 @@
 """``imarena campaign rehearse``: simulated raters go through a campaign in a copy of the workspace."""
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from imarena.cli.console import emit, session_workspace
 from imarena.cli.rating.campaign_people import CampaignName
-from imarena.core import counted
+from imarena.core import command_line, counted
 from imarena.core.notices import sentences
 
 
@@ -56,9 +55,9 @@ def rehearse(
             console.print(f"  {rater.rater_id}: {counted(rater.votes, 'vote')}, {ended}")
             for text in sentences(rater.notices):
                 console.print(f"    warning: {text}", soft_wrap=True)
-        command_line = f"imarena -w {quote(str(to))}"
         console.print(
-            f"Next: {command_line} serve   (its pages)\n      {command_line} campaign export {quote(campaign)}"
+            f"Next: {command_line('serve', workspace=to)}   (its pages)\n"
+            f"      {command_line('campaign export', campaign, workspace=to)}"
         )
 
     emit(context, result.to_json(), show)

@@ -12,7 +12,7 @@ from imarena.cli import gates
 from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
 from imarena.cli.options import ItemColumnsOption
 from imarena.cli.questions import judging_options
-from imarena.core import UserError, skip_causes
+from imarena.core import UserError, command_line, skip_causes
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
@@ -79,7 +79,8 @@ def command(
         raise UserError(
             "Name the table of items: --items items.csv.",
             hint="It has a row per item: key (outputs are called KEY.png), instruction and source (an image path "
-            "relative to the table). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then "
+            "relative to the table). For outputs of items that a workspace has: "
+            f"`{command_line('edit -e folder:PATH')}`, then "
             "`battle`.",
         )
     studies.check_level(level)

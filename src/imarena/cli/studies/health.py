@@ -1,5 +1,6 @@
 """``imarena health``."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.cli.options import LatexTables
 from imarena.cli.questions import judging_options
 from imarena.cli.questions.scan import show_findings
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.notices import sentences
 from imarena.reports.tables import Table
 
@@ -48,7 +49,9 @@ def command(
     from imarena.workflows.studies import judge_health_report
 
     if latex and probe:
-        raise UserError("--latex prints no probe.", hint="Answers are stored: run `imarena health --latex` afterwards.")
+        raise UserError(
+            "--latex prints no probe.", hint=f"Answers are stored: run `{command_line('health --latex')}` afterwards."
+        )
     if probe:
         _probe(context, judge or ["builtin"], asked, probe, battles=battles)
         return
@@ -67,17 +70,16 @@ def command(
                 print_tables(console, _latex_tables(health), latex=True)
             return
         if not judges:
-            console.print("There are no judgments: run `imarena judge` or `battle`.")
-        if len(judges) > 1:
-            from imarena.workflows.studies import health_summary
-
-            print_tables(console, [health_summary(judges)])
+            console.print(f"There are no judgments: run `{command_line('judge')}` or `battle`.")
+        _show_summary(console, judges)
         for health in judges:
             _show(console, health)
         if together.lines or together.notices:
             _show(console, together)
         if texts.read + texts.unread:
-            console.print("\n[bold]Text in the images[/] (read by `imarena scan`, without a judge)", markup=True)
+            console.print(
+                f"\n[bold]Text in the images[/] (read by `{command_line('scan')}`, without a judge)", markup=True
+            )
             show_findings(console, texts)
 
     emit(context, document, show)
@@ -110,6 +112,14 @@ def _probe(
             _show(console, health)
 
     judging_options.finish_run(context, document, reports, options.dry_run, more=show)
+
+
+def _show_summary(console: Console, judges: "Sequence[JudgeHealth]") -> None:
+    """Print one row per judge if there are several."""
+    from imarena.workflows.studies import health_summary
+
+    if len(judges) > 1:
+        print_tables(console, [health_summary(judges)])
 
 
 def _show(console: Console, health: "JudgeHealth") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import Exit, emit, progress_bars, session_workspace
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 
 def command(
@@ -24,7 +24,11 @@ def command(
         "blobs": snapshot.blobs,
         "missing": snapshot.missing,
     }
-    note = f" Missing: {counted(len(snapshot.missing), 'image')}: run 'imarena verify'." if snapshot.missing else ""
+    note = (
+        f" Missing: {counted(len(snapshot.missing), 'image')}: run `{command_line('verify')}`."
+        if snapshot.missing
+        else ""
+    )
     emit(context, document, f"Wrote {snapshot.path} with {counted(snapshot.blobs, 'image')}.{note}")
     if snapshot.missing:
         raise typer.Exit(Exit.PARTIAL)

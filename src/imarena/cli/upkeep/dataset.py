@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from imarena.cli.console import command_group, emit, print_tables, program, session_workspace
-from imarena.core import counted
+from imarena.cli.console import command_group, emit, print_tables, session_workspace
+from imarena.core import command_line, counted
 
 app = command_group("Data sets of a workspace: list, remove.")
 
@@ -22,7 +22,7 @@ def list_command(context: typer.Context) -> None:
         datasets = list_datasets(workspace)
     document = {"datasets": [asdict(row) for row in datasets]}
     if not datasets:
-        emit(context, document, f"There are no items. Import some: {program(context)} import FORMAT PATH")
+        emit(context, document, f"There are no items. Import some: {command_line('import FORMAT PATH')}")
         return
     head = columns(
         Column("data set", wrap=True), Column("items", ","), Column("attempts", ","), Column("judgments", ","),
@@ -49,5 +49,5 @@ def remove_command(
         dataset = remove_dataset(workspace, name, remove=yes)
     document = {"removed": yes, "dataset": dataset.name, "items": dataset.items, "outputs": dataset.outputs}
     content = f"{counted(dataset.items, 'item')} and {counted(dataset.outputs, 'output')} of the data set '{name}'"
-    text = f"Removed {content}. Their images stay until you run: {program(context)} gc --yes"
+    text = f"Removed {content}. Their images stay until you run: {command_line('gc --yes')}"
     emit(context, document, text if yes else f"Would remove {content} (--yes does it).")

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
+from imarena.core import fill_in_commands, suggest_for
 
 NEXT = """Next:
-  {call} import --list            formats of benchmarks and results that can be imported
-  {call} edit --studio -e NAME    run an editor on the bundled benchmark
-  {call} curate describe PHOTOS   collect a benchmark from a folder of photographs"""
+  {imarena} import --list            formats of benchmarks and results that can be imported
+  {imarena} edit --studio -e NAME    run an editor on the bundled benchmark
+  {imarena} curate describe PHOTOS   collect a benchmark from a folder of photographs"""
 
 
 def command(
@@ -38,4 +39,5 @@ def command(
         }
     folder = document["workspace"]
     action = f"{folder} is already a workspace: nothing changed." if existed else f"Created a workspace in {folder}."
-    emit(context, document, f"{action}\n{NEXT.format(call=f'imarena -w {root}')}")
+    with suggest_for(root):
+        emit(context, document, f"{action}\n{fill_in_commands(NEXT)}")

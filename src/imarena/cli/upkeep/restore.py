@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import Exit, emit, progress_bars, session
-from imarena.core import counted
+from imarena.core import command_line, counted
 
 
 def command(
@@ -40,6 +40,6 @@ def command(
     note = f" Missing: {counted(len(done.missing), 'image')}." if done.missing else ""
     if done.missing and done.images_at:
         note += f" This backup holds the database only, and {done.images_at} does not have these images."
-    emit(context, document, f"Restored {done.path} into {root}.{note} Check it: imarena -w {root} verify")
+    emit(context, document, f"Restored {done.path} into {root}.{note} Check it: {command_line('verify')}")
     if done.missing:
         raise typer.Exit(Exit.PARTIAL)

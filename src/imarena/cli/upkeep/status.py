@@ -7,12 +7,29 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.core import command_line
 from imarena.reports import columns, rank_tables
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 
 LISTED = 40
 """Maximum number of names of one kind to list."""
+MEANINGS = {
+    "item": "benchmark entries: instructions with their source images",
+    "output": "images that editors made",
+    "output attempt": "requests to editors, with those that failed",
+    "evidence": "findings in images: boxes, masks, text, measured values",
+    "reply": "raw answers of judges",
+    "judgment": "verdicts of judges, with failed attempts",
+    "rater": "people who vote",
+    "vote": "answers of people, without those taken back",
+    "record of votes taken back or changed": "earlier answers and their corrections",
+    "campaign": "sets of questions for raters",
+    "assignment": "tasks for raters, finished or open",
+    "ranking": "leaderboards that were computed and stored",
+    "gold set": "items set aside to measure routing policies",
+}
+"""What a kind of record is, in a few words."""
 
 
 def command(
@@ -36,12 +53,14 @@ def command(
 def _show_files(console: Console, files: list[Any]) -> None:
     """Print one line for every output that the items require."""
     if not files:
-        console.print("There are no items: `imarena import FORMAT PATH` brings them.")
+        console.print(f"There are no items: `{command_line('import FORMAT PATH')}` brings them.")
         return
     head = columns(Column("file", wrap=True), "mode", Column("instruction", wrap=True))
     rows = tuple((file.file, file.mode, " ".join(file.instruction.split())) for file in files)
     print_tables(console, [Table(head, rows)])
-    console.print("`imarena export table DIR` writes items of one turn with their sources, `export native DIR` all.")
+    console.print(
+        f"`{command_line('export table DIR')}` writes items of one turn with their sources, `export native DIR` all."
+    )
 
 
 def _show(console: Console, summary: WorkspaceStatus) -> None:
@@ -51,7 +70,9 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
     if summary.words:
         flagged, scanned = summary.words["flagged"], summary.words["read"]
         message = f"{flagged:,} of {scanned:,} scanned images hold text that addresses a judge"
-        console.print(f"{message}: see `imarena health`" if flagged else message, style="yellow" if flagged else "")
+        console.print(
+            f"{message}: see `{command_line('health')}`" if flagged else message, style="yellow" if flagged else ""
+        )
     for line in summary.unfinished:
         console.print(f"unfinished: {line}; run the same command again", style="yellow")
     for line in summary.interrupted:
@@ -59,9 +80,12 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
 
 
 def _tables(summary: WorkspaceStatus) -> list[Table]:
-    rows: list[tuple[CellValue, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
-    rows.append(("different images", summary.images, f"{summary.image_bytes / 1e6:,.1f} MB"))
+    rows: list[tuple[CellValue, ...]] = [
+        (name, number, MEANINGS.get(name, "")) for name, number in summary.totals.items() if number
+    ]
+    rows.append(("different images", summary.images, f"image files, {summary.image_bytes / 1e6:,.1f} MB together"))
     tables = (
+        Table(columns("records", Column("count", ","), Column("what is counted", wrap=True)), tuple(rows)),
         Table(columns("records", Column("count", ","), ""), tuple(rows)),
         _counts("items by data set", summary.items),
         _outputs(summary),

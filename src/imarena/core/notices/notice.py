@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from imarena.core.commands import command_line, fill_in_commands
+from imarena.core.notices.left_out import left_out_texts
 from imarena.core.package_data import package_yaml
 from imarena.core.plurals import counted, plural
 
@@ -89,9 +91,10 @@ def _environment() -> "Environment":
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined)  # noqa: S701 - plain text; pages escape it
-    environment.filters |= {"number": format_number, "each": each_text}
+    environment.filters |= {"number": format_number, "each": each_text, "left_out_texts": left_out_texts}
     environment.globals |= {
         "counted": counted, "plural": plural, "name_list": name_list, "choice": choice, "quoted": shlex.quote,
+        "command_line": command_line, "fill_in_commands": fill_in_commands,
         "needs": package_yaml("imarena.core.notices", "needs.yaml"), "terminal": False, "page": False, "report": False,
     }  # fmt: skip
     return environment

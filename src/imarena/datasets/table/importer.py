@@ -17,7 +17,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core import ITEM_LEFT_OUT, NOT_ASKED, Importable, Intake, Skip, UserError, first_line
+from imarena.core import (
+    ITEM_LEFT_OUT,
+    NOT_ASKED,
+    Importable,
+    Intake,
+    Skip,
+    UserError,
+    command_line,
+    first_line,
+)
 from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
@@ -127,7 +136,10 @@ def outputs_from_folder(
             continue
         key = _key_of(path, index)
         if key is not None and index.turns(key) > 1:
-            why = f"its item has {index.turns(key)} turns: add the folder with `imarena edit -e folder:PATH --mode all`"
+            why = (
+                f"its item has {index.turns(key)} turns: add the folder with "
+                f"`{command_line('edit -e folder:PATH --mode all')}`"
+            )
             yield Skip(name, "", why)
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Skip, UserError, content_id
+from imarena.core import Importable, Skip, UserError, command_line, content_id
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Outcome, Rater, Vote
 from imarena.datasets.contents import DatasetIndex
@@ -100,10 +100,10 @@ def _unusable(path: Path, name: str, error: UserError) -> str:
     except UserError:
         header = []
     if _CAMPAIGN_COLUMNS.issubset(header):
-        readers = "`imarena rank --from` and `imarena agree --from`"
-        sentences.append(f"A file of `imarena campaign export` is read by {readers}, not by import")
+        readers = f"`{command_line('rank --from')}` and `{command_line('agree --from')}`"
+        sentences.append(f"A file of `{command_line('campaign export')}` is read by {readers}, not by import")
     elif _LONG_COLUMNS.issubset(header):
-        readers = "`imarena agree --from` and `imarena align --against`"
+        readers = f"`{command_line('agree --from')}` and `{command_line('align --against')}`"
         sentences.append(f"A table with a rating per row is read by {readers}, not by import")
     return ". ".join(sentences)
 

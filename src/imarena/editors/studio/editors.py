@@ -33,7 +33,7 @@ QUALITY_ORDER = tuple(name for name in STUDIO_RECIPES if name != "flaky")
 """From best to worst. The place of `flaky` depends on how missing outputs count."""
 STRANGER = (
     "Studio editors edit only the bundled 'studio' items. For your own images use another editor, such as classical "
-    "(`imarena edit --list` shows all)."
+    "(`edit --list` shows all)."
 )
 
 

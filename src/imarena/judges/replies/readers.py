@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, ReplyReader, Settings, canonical_json, first_line
+from imarena.core import (
+    ChatAnswer,
+    ChatPrompt,
+    ImarenaError,
+    Judge,
+    ReplyReader,
+    Settings,
+    canonical_json,
+    command_line,
+    first_line,
+)
 from imarena.core.records import JsonDict, Judgment, Status
 from imarena.judges.catalog import CARDS, JUDGES
 from imarena.judges.orders import ORDERS_PARAM
@@ -40,7 +50,7 @@ class ReplyReaders:
         why = f"no judge of the kind '{kind}' is known here; name it in imarena.toml or install its plug-in"
         for name, extra in self._tables(kind):
             if name in CARDS and CARDS[name].needs != "chat":
-                why = "it asks no model and has no reply to read; `imarena judge` makes its verdicts anew"
+                why = f"it asks no model and has no reply to read; `{command_line('judge')}` makes its verdicts anew"
                 continue
             settings = {key: value for key, value in recorded.items() if _is_option(key)}
             try:

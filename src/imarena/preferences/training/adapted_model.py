@@ -150,7 +150,7 @@ def merge_adapter(base: str, adapter: Path, target: Path) -> None:
     peft = import_peft()
     _, transformers = import_torch(FEATURE)
     if not (adapter / "adapter_config.json").is_file():
-        raise UserError(f"{adapter} holds no adapter.", hint="Give the folder that `imarena pvc train` wrote.")
+        raise UserError(f"{adapter} holds no adapter.", hint="Give the folder that `pvc train` wrote.")
     folder = model_folder(base, FEATURE)
     model = load_pretrained(transformers.AutoModelForImageTextToText, folder, use_safetensors=True, dtype="auto")
     merged = peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()

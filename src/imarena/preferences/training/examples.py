@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 
 ANSWERS = ("A", "B")
 """The first image shown, and the second."""
@@ -48,7 +48,8 @@ def read_examples(path: Path) -> tuple[TrainingExample, ...]:
     """
     if not path.is_file():
         raise UserError(
-            f"There is no training file {path}.", hint="Make one with `imarena pvc export training PAIRS OUT`."
+            f"There is no training file {path}.",
+            hint=f"Make one with `{command_line('pvc export training PAIRS OUT')}`.",
         )
     examples = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -58,7 +59,8 @@ def read_examples(path: Path) -> tuple[TrainingExample, ...]:
             except (ValueError, KeyError, TypeError) as error:
                 raise UserError(
                     f"{path}, line {number}, is not a training example: {error}",
-                    hint="Each line has messages, winner and task, as `imarena pvc export training` writes them.",
+                    hint=f"Each line has messages, winner and task, as `{command_line('pvc export training')}` "
+                    "writes them.",
                 ) from error
     if not examples:
         raise UserError(f"{path} holds no training example.", hint="Export pairs that have a winner.")

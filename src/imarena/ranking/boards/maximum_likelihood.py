@@ -14,7 +14,7 @@ from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.intervals import present_ends
-from imarena.ranking.likelihood.fit import Fit, fit_board
+from imarena.ranking.likelihood.fit import RUNAWAY, STRENGTH_PRIOR, Fit, fit_board, runs_away
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
 from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
 from imarena.ranking.likelihood.pair_counts import PairCells, battle_cells, cell_of, count_pairs, counts_by_pair
@@ -33,9 +33,6 @@ from imarena.ranking.resample import (
     one_unit,
 )
 
-RUNAWAY = 15.0
-"""A coefficient beyond this has no maximum: its covariate predicts every outcome. So does a mixture's difference of
-strengths of two models that met: all losses of one can be coin flips."""
 MOST_NAMED = 5
 """Number of models that a notice names."""
 EM_STEPS = 20
@@ -91,6 +88,10 @@ def model_board(battles: Battles, options: Options) -> Result:
     rounds = replicate(base, units, aux, rounds=options.rounds, seed=options.seed)
     settings["draw"] = "multinomial" if units.exact else "poisson"
     details["rounds_fitted_alone"] = rounds.alone
+    if rounds.with_prior:
+        details["rounds_with_prior"] = rounds.with_prior
+        values: JsonDict = {"rounds": rounds.with_prior, "of": options.rounds}
+        notices.append(Notice(code="rounds_with_prior", values=values))
     draws = _widened(base, centre, centre.draws(rounds.theta), options, battles.models, notices)
     details.update(_extras(setup, options, base, rounds))
     return Result(
@@ -122,9 +123,8 @@ def _fitted(
     if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
         base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
         setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
-    lead = np.abs(base.theta[setup.cells.left] - base.theta[setup.cells.right]).max(initial=0.0)
-    if options.method == "mixture" and lead > RUNAWAY:
-        base = fit_board(setup.cells, setup.likelihood, aux=setup.aux, anchors=anchors, strength_prior=0.5)
+    if options.method == "mixture" and runs_away(base):
+        base = fit_board(setup.cells, setup.likelihood, aux=setup.aux, anchors=anchors, strength_prior=STRENGTH_PRIOR)
         setup = replace(setup, notices=(*setup.notices, Notice(code="strength_unbounded")))
     return setup, base, aux, steps
 

@@ -14,6 +14,11 @@ from imarena.ranking.likelihood.separation import ModelBlocks, find_blocks
 
 PRIOR = 1.0
 """Pseudo wins and losses of a block against an average model, which make its win probability uniform on (0, 1)."""
+STRENGTH_PRIOR = 0.5
+"""Pseudo wins and losses of a model against an average one, where the data of a mixture do not bound its strength."""
+RUNAWAY = 15.0
+"""A coefficient beyond this has no maximum: its covariate predicts every outcome. So does a mixture's difference of
+strengths of two models that met: all losses of one can be coin flips."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Fit:
     """(B, B) covariance of the blocks' positions; zero where the data fix them."""
     parameter: IntArray
     """(m,) the index of each model's strength in the parameters, -1 for an anchored model."""
+    strength_prior: float = 0.0
+    coefficient_prior: float = 0.0
+    """The pseudo wins and losses of the fit; a resampled round gets the same."""
 
     @property
     def converged(self) -> bool:
@@ -72,6 +80,8 @@ def fit_board(
     parameter[~np.isfinite(anchored)] = np.arange(int((~np.isfinite(anchored)).sum()))
     problem = _problem(inner, likelihood, aux, blocks, anchored, parameter)
     problem.prior[:, : int((parameter >= 0).sum())] = strength_prior
+    if strength_prior:  # the prior fixes the mean; a gauge too would make each step towards it tiny
+        problem.gauge[:] = 0.0
     problem.prior[:, int((parameter >= 0).sum()) : problem.n_linear] = coefficient_prior
     first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
     if start is not None:
@@ -99,7 +109,16 @@ def fit_board(
         aux.free,
         covariance,
         parameter,
+        strength_prior,
+        coefficient_prior,
     )
+
+
+def runs_away(fit: Fit) -> bool:
+    """Whether the strengths of two models that met have no bound."""
+    met = fit.cells.counts.sum(axis=1) > 0
+    lead = np.abs(fit.theta[fit.cells.left] - fit.theta[fit.cells.right])
+    return bool(lead[met].max(initial=0.0) > RUNAWAY)
 
 
 def _centred(start: FloatArray, blocks: ModelBlocks, anchored: FloatArray) -> FloatArray:

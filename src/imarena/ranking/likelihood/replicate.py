@@ -8,6 +8,7 @@ alone.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem, outcomes_of
-from imarena.ranking.likelihood.fit import Fit, fit_board, placing_problem
-from imarena.ranking.likelihood.likelihoods import Aux, OutcomeCounts, sigmoid
+from imarena.ranking.likelihood.fit import RUNAWAY, STRENGTH_PRIOR, Fit, fit_board, placing_problem, runs_away
+from imarena.ranking.likelihood.likelihoods import Aux, Mixture, OutcomeCounts, sigmoid
 from imarena.ranking.likelihood.separation import block_labels
 from imarena.ranking.resample import Units
 
@@ -101,6 +102,8 @@ class Replicates:
     aux: FloatArray
     alone: int
     """How many rounds did not converge with the others and were then fitted by blocks or alone."""
+    with_prior: int = 0
+    """In how many rounds of a mixture the data do not bound a strength, so that a weak prior does."""
 
 
 def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> Replicates:
@@ -115,6 +118,7 @@ def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> R
         beta=np.concatenate([part.beta for part in parts]),
         aux=np.concatenate([part.aux for part in parts]),
         alone=sum(part.alone for part in parts),
+        with_prior=sum(part.with_prior for part in parts),
     )
 
 
@@ -151,14 +155,26 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     alone = _fit_by_blocks(base, counts, unsettled, theta)
     anchors = np.where(free, np.nan, base.theta) if not free.all() else None
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
-    for r in alone:
-        cells = replace(base.cells, counts=counts[:, :, r])
-        refit = fit_board(
-            cells, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within, island=base.blocks.island
-        )
+    may_run = isinstance(base.problem.likelihood, Mixture) and not base.strength_prior
+    running = _runaway_rounds(base, counts, theta) if may_run else np.empty(0, np.int64)
+    with_prior = 0
+    for r in np.union1d(alone, running).tolist():
+        fit = partial(
+            fit_board, replace(base.cells, counts=counts[:, :, r]), base.problem.likelihood,
+            anchors=anchors, coefficient_prior=base.coefficient_prior, island=base.blocks.island,
+        )  # fmt: skip
+        refit = fit(aux=warm, start=base.within, strength_prior=base.strength_prior)
+        if may_run and runs_away(refit):  # the board itself would get the prior if these were its battles
+            refit, with_prior = fit(aux=aux, strength_prior=STRENGTH_PRIOR), with_prior + 1
         theta[:, r] = refit.theta[:m] if anchors is not None else base.blocks.centred(refit.theta[None])[0]
         beta[:, r], values[:, r] = refit.beta, refit.aux
-    return Replicates(theta.T, beta.T, values.T, int(unsettled.size))
+    return Replicates(theta.T, beta.T, values.T, int(unsettled.size), with_prior)
+
+
+def _runaway_rounds(base: Fit, counts: FloatArray, theta: FloatArray) -> IntArray:
+    """Rounds in which the strengths `theta` (m, R) of two models that met are too far apart to have a bound."""
+    lead = np.abs(theta[base.cells.left] - theta[base.cells.right]) * (counts.sum(axis=1) > 0)
+    return np.flatnonzero(lead.max(axis=0, initial=0.0) > RUNAWAY)
 
 
 def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: FloatArray) -> IntArray:

@@ -14,7 +14,7 @@ from typing import Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import FrozenModel, UnknownName, UserError, error_line, suggestion, validation_problem
+from imarena.core import FrozenModel, UnknownName, UserError, command_line, error_line, suggestion, validation_problem
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -136,7 +136,11 @@ def find_entry(name: str) -> WeightsEntry:
     if name not in entries:
         raise UnknownName(
             f"No weights called '{name}' are listed.",
-            hint=suggestion(name, entries, "`imarena weights list` shows them; `imarena weights add` takes a folder."),
+            hint=suggestion(
+                name,
+                entries,
+                f"`{command_line('weights list')}` shows them; `{command_line('weights add')}` takes a folder.",
+            ),
         )
     return entries[name]
 

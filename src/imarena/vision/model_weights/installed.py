@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from imarena.core import FrozenModel, ImarenaError, UserError, atomic_replacement, suggestion
+from imarena.core import FrozenModel, ImarenaError, UserError, atomic_replacement, command_line, suggestion
 from imarena.core.records import Moment
 from imarena.vision.model_weights.entries import (
     NAME_PATTERN,
@@ -89,7 +89,11 @@ def weights_folder(name: str, feature: str) -> Path:
     folder = installed_folder(name)
     if folder is None:
         in_catalog = name in weights_entries()
-        hint = f"Install them with: imarena weights get {name}" if in_catalog else suggestion(name, weights_entries())
+        hint = (
+            f"Install them with: {command_line('weights get', name)}"
+            if in_catalog
+            else suggestion(name, weights_entries())
+        )
         raise UserError(f"{feature} needs the weights '{name}', which are not installed.", hint=hint)
     return folder
 

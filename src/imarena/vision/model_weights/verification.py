@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from imarena.core import ImarenaError, Progress, UserError, file_sha256, first_line
+from imarena.core import ImarenaError, Progress, UserError, command_line, file_sha256, first_line
 from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.file_checks import check_weight_file
 from imarena.vision.model_weights.installed import (
@@ -34,7 +34,9 @@ def verify_weights(names: Sequence[str], progress: Progress) -> Iterator[Weights
     for name in names or installed_names():
         folder = installed_folder(name)
         if folder is None:
-            raise UserError(f"The weights '{name}' are not installed.", hint="`imarena weights list` shows which are.")
+            raise UserError(
+                f"The weights '{name}' are not installed.", hint=f"`{command_line('weights list')}` shows which are."
+            )
         try:
             manifest = read_weights_manifest(folder)
         except ImarenaError as error:

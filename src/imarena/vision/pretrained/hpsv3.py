@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Pixels, UserError, sha256_hex
+from imarena.core import Pixels, UserError, command_line, sha256_hex
 from imarena.vision.local_models import import_torch, model_folder
 from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.preparation import run_image_processor
@@ -153,7 +153,8 @@ def _with_config(name: str, feature: str) -> Path:
     if folder is not None and not (folder / "config.json").is_file():
         raise UserError(
             f"{feature} needs config.json, the tokenizer and preprocessor_config.json next to the weights in {folder}.",
-            hint="Copy those of Qwen/Qwen2-VL-7B-Instruct into a folder with the weights: imarena weights add.",
+            hint="Copy those of Qwen/Qwen2-VL-7B-Instruct into a folder with the weights, then: "
+            f"{command_line('weights add')}",
         )
     return model_folder(name, feature)
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.core import SegmentMask, UserError, package_yaml
+from imarena.core import SegmentMask, UserError, command_line, package_yaml
 from imarena.vision.local_models import import_torch
 from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.preparation import ImagePreparation
@@ -52,7 +52,7 @@ def mobile_sam_model(tensors: Mapping[str, Any], side: int = SIDE) -> Any:
     except (KeyError, RuntimeError) as error:
         raise UserError(
             f"These are not the weights of MobileSAM: {' '.join(str(error).split())[:200]}",
-            hint="Install them with: imarena weights get mobile-sam",
+            hint=f"Install them with: {command_line('weights get mobile-sam')}",
         ) from error
     return model
 

@@ -11,7 +11,6 @@ from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, ModelQuery, filters_of
 from imarena.web.wire_look import (
     BoardOut,
-    BoardSnapshotOut,
     Facets,
     HeadToHead,
     HeatMap,
@@ -53,8 +52,7 @@ def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery,
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
     """Ratings over time: the filtered board at several times."""
     history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
-    points = [BoardSnapshotOut.of(past, ratings=past.ranking.models) for past in history]
-    return RatingHistory(method=query.method, points=points)
+    return responses_look.history_out(history, query.method)
 
 
 @router.get("/board/stored")

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from imarena import routing
-from imarena.core import UserError, content_id
+from imarena.core import UserError, command_line, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.routing import AssignmentRequest
@@ -65,7 +65,7 @@ def assign_battles(
     if not vote_data.judge and policy.needs_scores:
         raise UserError(
             f"The policy '{request.policy}' needs a judge's scores.",
-            hint="Choose --policy information or random, or run: imarena judge.",
+            hint=f"Choose --policy information or random, or run: {command_line('judge')}",
         )
     belief = current_belief(vote_data, claims=request.stop_top > 0)
     sure = routing.top_order_confidence(belief, request.stop_top) if request.stop_top else None

@@ -133,7 +133,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     if not path.is_file():
-        raise UserError(f"Cannot read {path}.", hint="Give the sheet that 'imarena route assign --out' wrote.")
+        raise UserError(f"Cannot read {path}.", hint="Give the sheet that `route assign --out` wrote.")
     rows = read_xlsx(path)
     names = _names(path, next(rows, []))
     for number, cells in enumerate(rows, start=FIRST_SHEET_ROW):
@@ -156,7 +156,7 @@ def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
+        raise UserError(f"Cannot read {path}.", hint="Give the CSV that `route assign --out` wrote.") from error
     try:
         # a spreadsheet's "Unicode text" is UTF-16 with a byte order mark
         return data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from imarena import routing
-from imarena.core import Document, UserError, content_id
+from imarena.core import Document, UserError, command_line, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Calibration, Campaign, JsonDict
 from imarena.judges import JudgeRange, range_of
@@ -52,7 +52,9 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
     if edited:  # items edited only in several turns have no battles here: nobody could vote on them
         ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
-        raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
+        raise UserError(
+            "There are no items here.", hint=f"Import a benchmark first: {command_line('import FORMAT PATH')}"
+        )
     positions = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
     gold_ids = [ids[index] for index in sorted(positions)]
     settings: JsonDict = {"items": list(gold_ids), "share": share, "seed": seed}

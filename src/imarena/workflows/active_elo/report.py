@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from imarena.core import Progress, UserError, first_line, unknown_name
+from imarena.core import Progress, UserError, command_line, first_line, unknown_name
 from imarena.core.notices import Notice, notice_fields
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
@@ -155,7 +155,7 @@ def active_report(
         reason = missing.get("judge") or missing.get("corrected") or "too few scores"
         raise UserError(
             f"There is no board of '{vote_data.judge}': {reason}",
-            hint="Score outputs of two editors or more: `imarena judge`.",
+            hint=f"Score outputs of two editors or more: `{command_line('judge')}`.",
         )
     used = gates or choose_gates(vote_data.pool, vote_data.gold, None, None)
     tables = dimension_scores(workspace, vote_data)

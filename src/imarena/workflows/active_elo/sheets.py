@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from imarena.core import UserError, atomic_replacement, counted, plural, write_atomically
+from imarena.core import UserError, atomic_replacement, command_line, counted, plural, write_atomically
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
 from imarena.reports import require_sheet_format, write_sheet_file
@@ -41,7 +41,7 @@ def atomic_sheet(workspace: Workspace, assignments: Sequence[Assignment], path: 
     if suffix != ".html" and path.exists() and (unread := count_unread_rows(workspace, path)):
         raise UserError(
             f"{path} holds {counted(unread, 'vote')} that {plural('was', unread)} not read yet.",
-            hint=f"Read them first: imarena route ingest {path}; or give another --out.",
+            hint=f"Read them first: {command_line('route ingest', path)}; or give another --out.",
         )
     with atomic_replacement(path) as part:
         _write(workspace, assignments, part, suffix, pictures_of(path))
@@ -76,7 +76,9 @@ def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequenc
     ]
     if not waiting:
         whom = f" of {', '.join(raters)}" if raters else ""
-        raise UserError(f"'{record.name}' waits for no vote{whom}.", hint="Ask for some: imarena route assign.")
+        raise UserError(
+            f"'{record.name}' waits for no vote{whom}.", hint=f"Ask for some: {command_line('route assign')}"
+        )
     with atomic_sheet(workspace, waiting, path):
         pass
     return WrittenSheet(record.campaign_id, len(waiting), str(path))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError, first_line
+from imarena.core import UserError, command_line, first_line
 from imarena.judges import range_of
 from imarena.routing import Gates
 from imarena.stats import ScoreRange
@@ -36,7 +36,8 @@ def world_of_votes(
     votes = vote_data.work
     if not len(votes):
         raise UserError(
-            "There are no votes to try policies on.", hint="Collect some: imarena route assign, then ingest."
+            "There are no votes to try policies on.",
+            hint=f"Collect some: {command_line('route assign')}, then `route ingest`.",
         )
     rows, item = np.unique(votes.item, return_inverse=True)
     pairs = vote_data.pool.left.size

@@ -1,13 +1,12 @@
 """Notices about a board: which models are missing, or were compared on less than others."""
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 
+from imarena.core import command_line
 from imarena.core.notices import Notice
 from imarena.core.records import Status
 from imarena.judges import CARDS
@@ -135,7 +134,7 @@ def _absent(
         return ()
     people = choice.source == "human"
     command = (
-        f"{_call(view.workspace.root)} campaign create NAME"
+        command_line("campaign create NAME", workspace=view.workspace.root)
         if people
         else _adding(view, missing, choice, evidence, kind)
     )
@@ -163,11 +162,7 @@ def _adding(view: View, missing: list[str], choice: ChosenSource, evidence: Avai
         arguments = ["battle", *judge_option, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
     else:
         arguments = ["judge", *judge_option, *(word for name in missing for word in ("--editors", name))]
-    return f"{_call(view.workspace.root)} {shlex.join(arguments)}"
-
-
-def _call(folder: Path) -> str:
-    return "imarena" if folder == Path() else f"imarena -w {shlex.quote(str(folder))}"
+    return command_line("", *arguments, workspace=view.workspace.root)
 
 
 def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:

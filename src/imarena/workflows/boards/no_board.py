@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy import func, select
 
-from imarena.core import UserError, counted, suggestion
+from imarena.core import UserError, command_line, counted, suggestion
 from imarena.core.notices import sentence
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
@@ -61,12 +61,14 @@ def nothing_to_rank(view: View, choice: ChosenSource, query: BoardQuery, about: 
     if query.source == "auto" and not choice.judges:
         source = "votes or verdicts"
     hint = (
-        "Run `imarena judge` or `imarena battle`, or collect or import votes. `imarena rank --from FILE` ranks a table."
+        f"Run `{command_line('judge')}` or `{command_line('battle')}`, or collect or import votes. "
+        f"`{command_line('rank --from FILE')}` ranks a table."
     )
     if query.source == "human":
         hint = (
-            "Collect votes with `imarena campaign create NAME`, or import votes or ratings (`imarena import`). "
-            "`imarena rank --from FILE` ranks a table."
+            f"Collect votes with `{command_line('campaign create NAME')}`, or import votes or ratings "
+            f"(`{command_line('import')}`). "
+            f"`{command_line('rank --from FILE')}` ranks a table."
         )
     return UserError(
         " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))), hint=hint
@@ -89,7 +91,7 @@ def _without_answers(view: View, choice: ChosenSource) -> UserError | None:
     return UserError(
         f"There is nothing to rank: {parts}.",
         hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
-        "For unparsable replies, `imarena reparse` reads the stored ones again.",
+        f"For unparsable replies, `{command_line('reparse')}` reads the stored ones again.",
     )
 
 
@@ -99,8 +101,8 @@ def _without_items(view: View) -> UserError | None:
         return None
     return UserError(
         "The workspace has no items yet.",
-        hint="Import a benchmark or a table (`imarena import --list`). "
-        "`imarena rank --from FILE` ranks a table of votes.",
+        hint=f"Import a benchmark or a table (`{command_line('import --list')}`). "
+        f"`{command_line('rank --from FILE')}` ranks a table of votes.",
     )
 
 
@@ -112,7 +114,8 @@ def _without_names(view: View) -> UserError | None:
         return None
     return UserError(
         "The outputs have no editor names, so they cannot be ranked.",
-        hint="`imarena align` compares judges with people on these outputs. To rank editors, import a table that names "
+        hint=f"`{command_line('align')}` compares judges with people on these outputs. To rank editors, import a "
+        "table that names "
         "them.",
     )
 
@@ -123,15 +126,16 @@ def _too_few_editors(view: View, choice: ChosenSource) -> UserError | None:
         tried = view.entries.ok.size > 0
         return UserError(
             "There are no outputs to compare: no editor has made one yet.",
-            hint="`imarena status` lists how the requests ended; run the same `imarena edit` again, or import outputs."
+            hint=f"`{command_line('status')}` lists how the requests ended; run the same `{command_line('edit')}` "
+            "again, or import outputs."
             if tried
-            else "Run editors over the items (`imarena edit`), or import outputs.",
+            else f"Run editors over the items (`{command_line('edit')}`), or import outputs.",
         )
     names = sorted({name for name in view.entries.editor.list(np.flatnonzero(view.entries.ok)) if name})
     if choice.judges and len(names) == 1:
         return UserError(
             f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",
-            hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
+            hint=f"Run another editor (`{command_line('edit')}`), or import its outputs, and judge them.",
         )
     return None
 

@@ -1,11 +1,10 @@
 """The query of a board: which battles it covers, and how it is computed."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from imarena.core import UserError, suggestion, unknown_name
+from imarena.core import UserError, command_line, suggestion, unknown_name
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.workflows.views import EVERYTHING, BattleKind, Window
@@ -86,4 +85,4 @@ def rank_command(query: BoardQuery) -> str:
     }  # fmt: skip
     words = [word for name, value in options.items() if value for word in (name, value)]
     words += [word for name in query.editors for word in ("--editors", name)]
-    return shlex.join(["imarena", "rank", *words])
+    return command_line("rank", *words)

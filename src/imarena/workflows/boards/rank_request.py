@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from imarena import ranking
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Ranking
 from imarena.ranking import OutsideComparison, TableReading, check_below_rules
 from imarena.workflows.boards.query import BoardQuery
@@ -65,7 +65,7 @@ def check_rank_request(request: RankRequest) -> None:
             hint="Leave out --executor.",
         )
     if request.table is None and request.all_votes:
-        raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
+        raise UserError("--all-votes needs a table.", hint=command_line("rank --from votes.csv --all-votes"))
     if request.table is not None:
         refuse_with_table(
             {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import FloatArray, UserError
+from imarena.core import FloatArray, UserError, command_line
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
 from imarena.storage import JudgeVariant, reading
 from imarena.storage.schema import outputs
@@ -197,7 +197,8 @@ def check_scores(view: View, query: BoardQuery, choice: ChosenSource) -> None:
         raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
     raise UserError(
         f"{choice.judge} gave no scores to single outputs, and figures over samples need them.",
-        hint=f"Run `imarena judge --judge {choice.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
+        hint=f"Run `{command_line('judge --judge', choice.judge.partition('/')[0])}`, or choose another one with "
+        "--judge NAME.",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Item
 from imarena.curation import Datasheet, summarise_items
 from imarena.reports import save_datasheet_plots
@@ -17,7 +17,9 @@ def read_datasheet(workspace: Workspace, dataset: str) -> Datasheet:
     """The data sheet of one data set."""
     items = list(workspace.store.records(Item, dataset=dataset))
     if not items:
-        raise UserError(f"The data set '{dataset}' has no items.", hint="`imarena status` lists the data sets.")
+        raise UserError(
+            f"The data set '{dataset}' has no items.", hint=f"`{command_line('status')}` lists the data sets."
+        )
     return summarise_items(items)
 
 

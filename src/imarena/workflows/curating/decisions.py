@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Evidence, Item, Verification
 from imarena.storage import Workspace
 
@@ -45,7 +45,9 @@ def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tup
     """Return every curated item of a data set, or its last repair, with the decision."""
     items = [item for item in workspace.store.records(Item, dataset=dataset) if "curation" in item.provenance]
     if not items:
-        raise UserError(f"There are no curated items in '{dataset}'.", hint="`imarena curate run` collects some.")
+        raise UserError(
+            f"There are no curated items in '{dataset}'.", hint=f"`{command_line('curate run')}` collects some."
+        )
     repairs = {
         str(item.provenance[REPAIRS]): item for item in workspace.store.records(Item)
         if REPAIRS in item.provenance and "verified" not in item.provenance  # not the released copy

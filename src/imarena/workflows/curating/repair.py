@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena import curation
-from imarena.core import FoundImage, JournalEntry, UserError, suggestion
+from imarena.core import FoundImage, JournalEntry, UserError, command_line, suggestion
 from imarena.core.records import Evidence, Item, JsonDict
 from imarena.images import describe_image
 from imarena.judges import Estimate
@@ -193,7 +193,7 @@ class RepairSession:
                 if decision.decision != REPAIR:
                     raise UserError(
                         f"The item {key} is not on the repair list: its decision is '{decision.decision}'.",
-                        hint=f"`imarena curate repair {self._dataset}` prints the list.",
+                        hint=f"`{command_line('curate repair', self._dataset)}` prints the list.",
                     )
                 return item, decision
         keys = [item.key for item, _ in self._decided]
@@ -219,7 +219,8 @@ class RepairSession:
             if not spare:
                 raise UserError(
                     f"No other candidate is left for {item.key}.",
-                    hint="Crop it, change its instruction, discard it, or search with `imarena curate base`.",
+                    hint="Crop it, change its instruction, discard it, or search with "
+                    f"`{command_line('curate base')}`.",
                 )
             candidate, sha256 = spare[0]
             return candidate, self._workspace.blobs.get(sha256), sha256

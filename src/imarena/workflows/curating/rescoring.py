@@ -4,7 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core import FoundImage, ImageQuery, ImageSource, Progress, SourceFailure, StoreError, UserError
+from imarena.core import (
+    FoundImage,
+    ImageQuery,
+    ImageSource,
+    Progress,
+    SourceFailure,
+    StoreError,
+    UserError,
+    command_line,
+)
 from imarena.core.records import Evidence, ImageRef
 from imarena.curation import CurationRequest, CurationSettings
 from imarena.storage import Workspace
@@ -39,7 +48,9 @@ def stored_candidates(workspace: Workspace, dataset: str, target: str, settings:
     """
     works = list(_works(workspace, dataset))
     if not works:
-        raise UserError(f"No curation run wrote to the data set '{dataset}'.", hint="`imarena curate run` makes one.")
+        raise UserError(
+            f"No curation run wrote to the data set '{dataset}'.", hint=f"`{command_line('curate run')}` makes one."
+        )
     if target == dataset:
         raise UserError("The new pools need a data set of their own.", hint="Add --to NAME.")
     candidates = {request.key: _candidates(workspace, work) for work, request in works}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from statistics import median
 
-from imarena.core import Editor, FinishedFiles, counted, plural, sha256_hex
+from imarena.core import Editor, FinishedFiles, counted, fill_in_commands, plural, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.editors import file_names, price_age
 from imarena.storage import Workspace
@@ -30,7 +30,7 @@ _CHANGED = (
 _UNMATCHED = "{} in the folder match{} no item ({})."
 _RENAME = "Names are keys of items, in the same case: rename {}."
 _ABSENT = "{} {} expected and not in the folder ({})."
-_ALL_NAMES = "`imarena status --items` lists the names."
+_ALL_NAMES = "`{imarena} status --items` lists the names."
 _KEYS_SHOWN = 3
 _ALIKE = 0.8
 """How alike two names must be for one to be a misspelling of the other (`difflib`)."""
@@ -133,7 +133,7 @@ def _with_names(estimate: EditEstimate) -> EditEstimate:
         _UNMATCHED.format(counted(len(unmatched), "file"), es, _first(unmatched)) if unmatched else "",
         _RENAME.format(_first([f"{file} to {name}" for file, name in renames.items()])) if renames else "",
         _ABSENT.format(counted(len(left), "file"), plural("is", len(left)), _first(left)) if left else "",
-        _ALL_NAMES if unmatched or absent else "",
+        fill_in_commands(_ALL_NAMES) if unmatched or absent else "",
     ]
     return replace(estimate, notice=" ".join(filter(None, parts)))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imarena.core import Cause, CauseTally, Editor, ExecutorKind, Settings, UserError, content_id
+from imarena.core import Cause, CauseTally, Editor, ExecutorKind, Settings, UserError, command_line, content_id
 from imarena.core.records import ImageRef, Item, JsonDict, Mode, Output, Status
 from imarena.editors import failure_advice
 from imarena.storage import Workspace, is_workspace, open_workspace
@@ -259,7 +259,8 @@ def choose_items(
     items = [*stored, *(item for item in unstored if _fits(item, where))]
     if not items:
         raise UserError(
-            "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
+            "There are no items to edit.",
+            hint=f"Import a benchmark first: `{command_line('import FORMAT PATH')}`, or `demo`.",
         )
     return items
 

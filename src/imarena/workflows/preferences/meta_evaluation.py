@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import Document, UserError, grouped
+from imarena.core import Document, UserError, command_line, grouped
 from imarena.core.records import Outcome
 from imarena.preferences import (
     ALL_TASKS,
@@ -98,13 +98,14 @@ def evaluate_workspace(
     if not truths:
         raise UserError(
             "There are no votes or ratings of people to compare with.",
-            hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
+            hint=f"Import a data set with human data, for example: {command_line('import vcreward FOLDER')}",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
     parts = [part for judge in views.chosen_judges(view, names) for part in _answers_of(view, judge, truths)]
     if not parts:
         raise UserError(
-            "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
+            "There are no verdicts of judges.",
+            hint=f"Ask a judge first: {command_line('battle --judge NAME')}, or {command_line('judge')}.",
         )
     by_group = grouped(((truth.dataset, truth.dimension), truth) for truth in truths)
     rows: list[JudgeRow] = []

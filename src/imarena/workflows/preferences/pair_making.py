@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from imarena import preferences
-from imarena.core import Exhibit, Progress, UserError
+from imarena.core import Exhibit, Progress, UserError, command_line
 from imarena.core.records import ImageRef, Outcome, Output
 from imarena.judges import load_prompt, render_prompt
 from imarena.preferences import JudgedPair
@@ -85,7 +85,7 @@ def _make(workspace: Workspace, options: PairOptions, progress: Progress | None)
     else:
         if not options.judge:
             raise UserError(
-                "Pairs from judgments need a judge.", hint="Add --judge NAME, as `imarena status` shows it."
+                "Pairs from judgments need a judge.", hint=f"Add --judge NAME, as `{command_line('status')}` shows it."
             )
         judged, skipped = judged_pairs_of(workspace, options.judge, options.dimension, datasets, tasks)
     pair_set = preferences.pairs_from_verdicts(
@@ -108,7 +108,10 @@ def export_pair_folder(
     home = source if source.is_dir() else source.parent
     ties = preferences.read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
     if not pairs and not ties:
-        hint = "`imarena pvc pairs` makes them; --from votes needs votes that reach --min-votes and --min-share."
+        hint = (
+            f"`{command_line('pvc pairs')}` makes them; --from votes needs votes that reach --min-votes and "
+            "--min-share."
+        )
         raise UserError(f"There are no pairs in {source}.", hint=hint)
     parts = preferences.split_pairs([*pairs, *ties], preferences.parse_shares(split), seed)
 

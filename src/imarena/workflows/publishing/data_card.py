@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from imarena.core import VERSION, counted, find_licence, shortened
+from imarena.core import VERSION, command_line, counted, find_licence, shortened
 from imarena.core.records import Item
 from imarena.images import preview
 from imarena.reports import columns
@@ -177,12 +177,13 @@ def _changes_section(changes: RecordRedaction) -> str:
 def _usage(tables: Mapping[str, int]) -> str:
     other = ", ".join(f"`{_TABLES[kind][0]}`" for kind in tables if kind != "item")
     more = f" Other configurations: {other}." if other else ""
+    command = command_line("import native_parquet FOLDER", workspace=Path())
     return (
         "**Reading it**\n\n"
         "```python\nfrom datasets import load_dataset\n\n"
         'items = load_dataset("path/to/this/folder", "items", split="train")\n```\n\n'
-        f"Images are columns of their own.{more} `imarena import native_parquet FOLDER` reads the whole folder into a "
-        "workspace, and `sha256sum -c SHA256SUMS` checks the files.\n"
+        f"Images are columns of their own.{more} `{command}` reads the whole folder into a workspace, and "
+        "`sha256sum -c SHA256SUMS` checks the files.\n"
     )
 
 

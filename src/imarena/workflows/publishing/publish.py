@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from imarena.core import Progress, UserError, new_folder, require_licence, suggestion
+from imarena.core import Progress, UserError, command_line, new_folder, require_licence, suggestion
 from imarena.core.records import Item, Judgment, Output, Vote, now
 from imarena.datasets import ExtraColumn, KindWriter, check_publication, write_checksums, write_manifest
 from imarena.storage import Workspace
@@ -158,7 +158,8 @@ class _Publication:
                 self._count("item")
         if not self.counts["item"]:
             raise UserError(
-                "There are no items to publish.", hint="Import a benchmark first: `imarena import table DIR`."
+                "There are no items to publish.",
+                hint=f"Import a benchmark first: `{command_line('import table DIR')}`.",
             )
 
     def write_outputs(self) -> None:
@@ -305,5 +306,5 @@ def _why_kept(folder: Path, force: bool) -> str:
         return "It is an earlier publication: --force replaces it."
     if report.extra or (folder / ".git").exists():
         other = ", ".join(report.extra[:3]) or ".git"
-        return f"It holds files that `imarena publish` did not write ({other}): name a new folder."
+        return f"It holds files that `publish` did not write ({other}): name a new folder."
     return ""

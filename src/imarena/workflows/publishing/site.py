@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import JsonValue
 from sqlalchemy import func, select
 
-from imarena.core import Progress, UserError, counted, new_folder, require_licence
+from imarena.core import Progress, UserError, command_line, counted, new_folder, require_licence
 from imarena.core.notices import Notice
 from imarena.core.records import Campaign, Ranking
 from imarena.ranking import Options
@@ -163,7 +163,10 @@ class _SiteMaker:
             labels=battles.labels(),
         )
         write_site_pages(folder, site)
-        (folder / MARK).write_text("A leaderboard site, made by `imarena site`. Open index.html.\n", encoding="utf-8")
+        (folder / MARK).write_text(
+            f"A leaderboard site, made by `{command_line('site', workspace=Path())}`. Open index.html.\n",
+            encoding="utf-8",
+        )
         return site, images.number
 
     # ------------------------------------------------------------------ boards

@@ -76,7 +76,8 @@ class SiteBattles:
         place = np.empty(item.size, np.int64)
         place[order] = np.arange(item.size) - np.repeat(np.cumsum(counts) - counts, counts)
         turn = (place + number * _SHIFT) % counts[number]  # items begin with different pairs
-        return (begin + np.lexsort((number, turn))).tolist()
+        rows: list[int] = (begin + np.lexsort((number, turn))).tolist()
+        return rows
 
     def labels(self) -> Mapping[str, Sequence[str]]:
         """Return the values of each label by which the battles are split."""

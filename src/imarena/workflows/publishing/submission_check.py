@@ -71,9 +71,7 @@ def benchmark_items(workspace: Workspace | None, published: Path | None) -> list
     """Return the items of a published folder, or of a workspace."""
     if published is not None:
         if not (published / "item.parquet").is_file():
-            raise UserError(
-                f"{published} is not a published benchmark.", hint="Name a folder that `imarena publish` wrote."
-            )
+            raise UserError(f"{published} is not a published benchmark.", hint="Name a folder that `publish` wrote.")
         items = [record for record in read_kind(published, "item") if isinstance(record, Item)]
     else:
         items = list(workspace.store.records(Item)) if workspace else []

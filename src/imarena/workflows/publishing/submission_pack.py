@@ -9,7 +9,16 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex, validation_problem
+from imarena.core import (
+    VERSION,
+    Progress,
+    UserError,
+    command_line,
+    counted,
+    file_sha256,
+    sha256_hex,
+    validation_problem,
+)
 from imarena.core.records import Mode, now
 from imarena.datasets import PACK_MANIFEST, PackedFile, PackManifest, check_editor_name
 from imarena.images import SUFFIXES, read_image_file
@@ -51,7 +60,7 @@ def make_submission(
     files = _in_order(check.files)
     if not files:
         raise UserError(
-            f"{check.folder} has no output of any item.", hint="`imarena submission check` lists the names."
+            f"{check.folder} has no output of any item.", hint=f"`{command_line('submission check')}` lists the names."
         )
     packed = [_manifest_entry(number, submitted) for number, submitted in enumerate(files, 1)]
     try:
@@ -85,7 +94,8 @@ def _require_usable(check: SubmissionCheck, partial: bool) -> None:
     if wrong:
         raise UserError(
             f"{check.folder} is not ready: {', '.join(wrong)}.",
-            hint="`imarena submission check` lists them. --partial packs without the missing ones, --any-size takes"
+            hint=f"`{command_line('submission check')}` lists them. --partial packs without the missing ones, "
+            "--any-size takes"
             " images of any size.",
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion, unknown_name
+from imarena.core import ObjectPlan, UnknownName, command_line, content_id, split_names, suggestion, unknown_name
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.judges import OrderPolicy, orders_for
 from imarena.routing import OutputPair, TurnSlot
@@ -137,7 +137,10 @@ def _listed(kind: str, names: set[str]) -> str:
     """The names that a workspace has, or how many and which command lists them."""
     if len(names) <= _LISTED:
         return f"The workspace has: {', '.join(sorted(names)) or 'none'}."
-    lists = {"key": "`imarena status --items` lists them", "data set": "`imarena dataset list` lists them"}
+    lists = {
+        "key": f"`{command_line('status --items')}` lists them",
+        "data set": f"`{command_line('dataset list')}` lists them",
+    }
     some = ", ".join(sorted(names)[:_SHOWN])
     return f"The workspace has {len(names):,} {kind}s: {lists.get(kind, f'{some}, ...')}."
 

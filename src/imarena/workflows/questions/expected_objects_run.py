@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from imarena.core import Exhibit, Judge, UserError, Verdict
+from imarena.core import Exhibit, Judge, UserError, Verdict, command_line
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.judges import Estimate, Size, endpoint_tokens, estimate_sizes, question_size
 from imarena.storage import Workspace
@@ -56,7 +56,7 @@ def plan_objects(
     """Plan the missing lists and estimate their cost. Only an ok list counts as done: failures are asked again."""
     subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
-        raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
+        raise UserError("There are no items to list things for.", hint=f"Import some: {command_line('import --list')}")
     past = _past_attempts(workspace, wired.judge)
     asks = [
         ObjectsQuestion(question, past.attempts.get(key, 0))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Exhibit, Judge, ResumableJudge, UserError, content_id, first_line
+from imarena.core import Exhibit, Judge, ResumableJudge, UserError, command_line, content_id, first_line
 from imarena.core.records import Order, Output, Reply
 from imarena.judges import reorder_exhibit
 from imarena.storage import Workspace
@@ -183,7 +183,10 @@ def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     if traits.evidence and not case.evidence:
         return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"
     if traits.needs_plan and case.plan is None:
-        return f"{judge.name} judges items with a plan of objects and turns (`imarena edival build`) and there is none"
+        return (
+            f"{judge.name} judges items with a plan of objects and turns (`{command_line('edival build')}`) "
+            "and there is none"
+        )
     if traits.needs_plan and not case.chain:
         return "an earlier turn of this output has no image"
     try:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from imarena.core import Judge, UserError, Verdict
+from imarena.core import Judge, UserError, Verdict, command_line
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
 from imarena.judges import ORDERS_PARAM, mirror_reasons, mirror_scores, to_recorded_sides
 from imarena.storage import Workspace
@@ -62,7 +62,8 @@ def check_comparison(judge: Judge, verdict: Verdict) -> Verdict:
     if verdict.score is not None:
         raise NotCompared(
             f"The judge '{judge.name}' returned a score instead of a preference. Nothing was stored.",
-            hint="Ask it with `imarena judge` and the same --judge: boards turn its scores into pairs automatically. "
+            hint=f"Ask it with `{command_line('judge')}` and the same --judge: boards turn its scores into pairs "
+            "automatically. "
             "A judge that compares gives a Verdict with a `preference`.",
         )
     message = "The judge gave no preference between the two outputs."

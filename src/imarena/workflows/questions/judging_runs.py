@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from imarena.clients import Budget, check_reachable
-from imarena.core import UserError, counted, unknown_name
+from imarena.core import UserError, command_line, counted, unknown_name
 from imarena.core.records import Ranking
 from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
@@ -132,13 +132,14 @@ def _refuse(showable: ShowableOutputs, sampler: Sampler) -> None:
         raise UserError(
             "No pair that people voted on can be shown: "
             + ("their pixels are absent." if showable.voted else "no votes."),
-            hint="`imarena import` brings votes on pairs with their images; `--sampler full` needs no votes.",
+            hint=f"`{command_line('import')}` brings votes on pairs with their images; `--sampler full` needs no "
+            "votes.",
         )
     if len(showable.editors) < 2:
         raise UserError(
             f"A battle needs two editors or a pair that people voted on; {counted(len(showable.editors), 'editor')} "
             "can be shown.",
-            hint="Run `imarena edit` or import outputs of another editor.",
+            hint=f"Run `{command_line('edit')}` or import outputs of another editor.",
         )
 
 
@@ -150,7 +151,9 @@ def _showable(workspace: Workspace, what: ShownOutputs, *, voted: bool = False) 
             if showable.hidden
             else "there are no ok outputs"
         )
-        raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")
+        raise UserError(
+            f"There is nothing to show to a judge: {why}.", hint=f"Run `{command_line('edit')}`, or import outputs."
+        )
     return showable
 
 
@@ -275,7 +278,7 @@ def plan_edival(
             raise unknown_name("There is no dimension", str(given.options["dimension"]), EDIVAL_DIMENSIONS)
     for name in judges or ():
         if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
-            raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")
+            raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint=f"Use `{command_line('judge')}`.")
     jobs: list[JudgingJob] = []
     for dimension in dimensions:
         options = {**given.options, "dimension": dimension}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core import ImarenaError, Progress, UserError, content_id
+from imarena.core import ImarenaError, Progress, UserError, command_line, content_id
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import WorkerDied, WorkerTask
 from imarena.storage import Workspace, withdrawn_images
@@ -74,7 +74,9 @@ def scan_with_tool(
     past = _earlier(workspace, tool)
     images = pictures_to_scan(workspace)
     if not images:
-        raise UserError("There are no images to read.", hint="Import items or outputs, or run `imarena edit`.")
+        raise UserError(
+            "There are no images to read.", hint=f"Import items or outputs, or run `{command_line('edit')}`."
+        )
     work = [sha256 for sha256 in images if sha256 not in past.done]
     report = ScanReport(len(work), tool.name, done_before=len(images) - len(work))
     noting: JsonDict = {"reader": tool.tool, "version": tool.version()}

@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 from imarena import vision
-from imarena.core import Exhibit, InvalidImage, Mask, Pixels, Settings, UserError, Verdict, first_line, load_settings
+from imarena.core import (
+    Exhibit,
+    InvalidImage,
+    Mask,
+    Pixels,
+    Settings,
+    UserError,
+    Verdict,
+    command_line,
+    first_line,
+    load_settings,
+)
 from imarena.core.records import JsonDict, Status
 from imarena.images import check_image, check_mask, mask_from_image, pixels, read_image_file
 from imarena.judges import CARDS
@@ -89,7 +100,7 @@ def _check_fit(wired: WiredJudge, exhibit: Exhibit) -> None:
         kinds = " or ".join(judge.traits.evidence)
         raise UserError(
             f"The judge '{judge.name}' needs evidence of the kind {kinds}.",
-            hint="Only a workspace holds evidence: import the outputs there and use `imarena judge`.",
+            hint=f"Only a workspace holds evidence: import the outputs there and use `{command_line('judge')}`.",
         )
     for prompt in judge.traits.prompts.values():
         prompt.check(exhibit)

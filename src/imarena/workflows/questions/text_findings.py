@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import counted
+from imarena.core import command_line, counted
 from imarena.core.records import Evidence, Item, Output, Status
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
@@ -69,9 +69,9 @@ class Findings:
         """One sentence."""
         if not self.read:
             unread = f"{counted(self.unread, 'image')} {'has' if self.unread == 1 else 'have'}"
-            return f"{unread} not been scanned for text that addresses a judge yet: run `imarena scan`."
+            return f"{unread} not been scanned for text that addresses a judge yet: run `{command_line('scan')}`."
         flagged = len({finding.image for finding in self.found})
-        waiting = f"; {self.unread:,} not scanned yet (`imarena scan`)" if self.unread else ""
+        waiting = f"; {self.unread:,} not scanned yet (`{command_line('scan')}`)" if self.unread else ""
         return f"{flagged:,} of {self.read:,} scanned images hold text that addresses a judge{waiting}."
 
 

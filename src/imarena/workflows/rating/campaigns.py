@@ -8,7 +8,7 @@ from pydantic import Field
 from sqlalchemy import Select, func, or_, select, union, union_all
 
 from imarena import routing
-from imarena.core import UserError, moment_text
+from imarena.core import UserError, command_line, moment_text
 from imarena.core.records import Assignment, Campaign, FrozenModel, Item, Output, Status, now
 from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn_images, writing
 from imarena.storage.schema import assignments as assignments_table
@@ -63,7 +63,8 @@ def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaig
     if not units:
         raise UserError(
             "Nothing in the workspace fits this campaign.",
-            hint="It needs items with outputs that have an image. Check the filters; `imarena status` counts outputs.",
+            hint=f"It needs items with outputs that have an image. Check the filters; `{command_line('status')}` "
+            "counts outputs.",
         )
     if plan.show_region:
         require_regions(workspace, plan.kind, {unit.item_id for unit in units})
@@ -148,7 +149,8 @@ def _check_known(workspace: Workspace, plan: routing.CampaignPlan) -> None:
     if plan.gold_rate and not plan.gold:
         raise UserError(
             "A share of tasks with known answers needs such tasks, and there are none.",
-            hint="'imarena campaign known --to known.json' finds them; create the campaign with --settings known.json.",
+            hint=f"`{command_line('campaign known --to known.json')}` finds them; create the campaign with "
+            "--settings known.json.",
         )
     for task in plan.known():
         item = workspace.store.get(Item, task.item_id)
@@ -178,7 +180,7 @@ def require_new_name(workspace: Workspace, name: str) -> None:
         raise Refusal(
             "name_used",
             f"There is a campaign '{name}' already ({campaign.campaign_id}).",
-            hint="Choose another name, or look at it with `imarena campaign status`.",
+            hint=f"Choose another name, or look at it with `{command_line('campaign status')}`.",
             fields=("name",),
         )
 
@@ -193,7 +195,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
         ids = ", ".join(match.campaign_id for match in matches)
         raise UserError(f"{len(matches)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
     if not matches:
-        raise UserError(f"There is no campaign '{campaign_id}'.", hint="`imarena campaign list` lists them.")
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint=f"`{command_line('campaign list')}` lists them.")
     return matches[0]
 
 
@@ -267,14 +269,14 @@ def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
     if access.is_walk_in_rater(rater_id) or rater_id == "administrator":
         raise UserError(
             f"'{rater_id}' belongs to somebody who signed in here already.",
-            hint="A link can be bound to a rater that 'imarena route assign --raters' names.",
+            hint="A link can be bound to a rater that `route assign --raters` names.",
         )
     table = assignments_table
     conditions = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
     raters = sorted(workspace.store.values(select(table.c.rater_id).where(*conditions).distinct()))
     if rater_id not in raters:
         sentence = f"It has tasks for: {', '.join(raters[:20])}." if raters else "It has tasks for no named rater."
-        hint = f"{sentence} 'imarena route assign --raters {rater_id}' makes some."
+        hint = f"{sentence} `{command_line('route assign --raters', rater_id)}` makes some."
         raise UserError(f"The campaign '{campaign.name}' has no tasks for the rater '{rater_id}'.", hint=hint)
 
 

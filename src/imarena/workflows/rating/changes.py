@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Connection, select, update
 
-from imarena.core import UserError, moment_text
+from imarena.core import UserError, command_line, moment_text
 from imarena.core.records import Campaign, Exclusion, FrozenModel, JsonDict, now
 from imarena.routing import ParticipationOutcome, plan_of
 from imarena.storage import Workspace, from_row, read_exclusions, reading, to_row, writing
@@ -136,7 +136,7 @@ def _lock(connection: Connection, campaign_id: str) -> Campaign:
     query = select(campaigns_table).where(campaigns_table.c.id == campaign_id).with_for_update()
     row = connection.execute(query).mappings().first()
     if row is None:
-        raise UserError("There is no such campaign.", hint="`imarena campaign list` lists them.")
+        raise UserError("There is no such campaign.", hint=f"`{command_line('campaign list')}` lists them.")
     return from_row(Campaign, row)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from imarena.core import ShareBox, UserError
+from imarena.core import ShareBox, UserError, command_line
 from imarena.core.records import Evidence, ImageRef, Item, Status
 from imarena.images import EDIT_BOXES, boxes_in
 from imarena.storage import Workspace
@@ -32,5 +32,5 @@ def require_regions(workspace: Workspace, kind: str, item_ids: Collection[str]) 
             return
     raise UserError(
         "The campaign is to show edit regions, and none of its items has one.",
-        hint="Run `imarena pvc regions` first, or set show_region to false.",
+        hint=f"Run `{command_line('pvc regions')}` first, or set show_region to false.",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 from sqlalchemy import select
 
-from imarena.core import UserError, moment_text
+from imarena.core import UserError, command_line, moment_text
 from imarena.core.records import Campaign, Exclusion, Rater, now
 from imarena.routing import RATERS_PER_UNIT
 from imarena.storage import Workspace, add_exclusion, lift_exclusions, read_exclusions, reading, writing
@@ -46,7 +46,7 @@ def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, r
             if earlier.since is None or (since is not None and earlier.since <= since):
                 raise UserError(
                     f"These votes of '{rater}' are excluded already: {earlier.reason}",
-                    hint=f"To change the date or the reason, first: imarena campaign include {rater}",
+                    hint=f"To change the date or the reason, first: {command_line('campaign include', rater)}",
                 )
         add_exclusion(connection, exclusion)
     _adjust_campaigns(workspace, person.rater_id)
@@ -63,7 +63,9 @@ def include_rater(workspace: Workspace, rater: str, *, reason: str, by: str) -> 
     with writing(workspace.store.engine, durable=True) as connection:
         lifted = lift_exclusions(connection, person.rater_id, moment=moment_text(now()), by=by, reason=reason.strip())
     if not lifted:
-        raise UserError(f"The votes of '{rater}' are not excluded.", hint="'imarena campaign status' lists the raters.")
+        raise UserError(
+            f"The votes of '{rater}' are not excluded.", hint=f"`{command_line('campaign status')}` lists the raters."
+        )
     _adjust_campaigns(workspace, person.rater_id)
     votes = _counting(workspace, person.rater_id) - before
     return ExclusionChange(
@@ -94,7 +96,8 @@ def find_rater(workspace: Workspace, rater: str) -> Rater:
     if not matches:
         raise UserError(
             f"There is no rater '{rater}'.",
-            hint="'imarena campaign status' lists who joined, 'imarena campaign links' who was invited.",
+            hint=f"`{command_line('campaign status')}` lists who joined, `{command_line('campaign links')}` who "
+            "was invited.",
         )
     return matches[0]
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from sqlalchemy import select
 
-from imarena.core import UserError, moment_text
+from imarena.core import UserError, command_line, moment_text
 from imarena.core.records import Campaign, Rater, now
 from imarena.storage import StoredInvitation, Workspace, access, reading
 from imarena.storage.schema import participants
@@ -117,14 +117,15 @@ def _need_new_name(workspace: Workspace, campaign: Campaign, request: Invitation
         raise Refusal(
             "name_used",
             f"A rater of this campaign has the name '{request.name}' already.",
-            hint=f"Invite that rater again (imarena campaign reinvite {namesakes[0].rater_id}), or use another name.",
+            hint=f"Invite that rater again ({command_line('campaign reinvite', namesakes[0].rater_id)}), or use "
+            "another name.",
             fields=("name",),
         )
     if used:
         raise Refusal(
             "name_used",
             f"There is a link for '{request.name}' in this campaign already.",
-            hint="Send that one, or revoke it (its id: 'imarena campaign links') and invite again.",
+            hint=f"Send that one, or revoke it (its id: `{command_line('campaign links')}`) and invite again.",
             fields=("name",),
         )
 
@@ -156,7 +157,7 @@ def invite_raters(
     if not invited_to.open:
         raise UserError(
             f"The campaign '{invited_to.name}' is closed: a link to it would offer no task.",
-            hint=f"Open it again: `imarena campaign close {invited_to.name} --reopen`.",
+            hint=f"Open it again: `{command_line('campaign close', invited_to.name)} --reopen`.",
         )
     offer_missing(workspace)
     request = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)

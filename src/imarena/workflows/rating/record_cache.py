@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, select
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
 from imarena.routing import CampaignPlan, plan_of
 from imarena.storage import PreparedStatement, Workspace, from_row
@@ -190,5 +190,5 @@ def _of_kind(kind: type[T], record: object) -> T:
 def _require_record(record: T | None) -> T:
     """Raise if a record is missing. This is not cached, because the record may be added later."""
     if record is None:
-        raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
+        raise UserError("A record that is named is not in the workspace.", hint=f"Run `{command_line('verify')}`.")
     return record

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from shlex import quote
 
 from sqlalchemy import update
 
-from imarena.core import UserError, counted, moment_text
+from imarena.core import UserError, command_line, counted, moment_text
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, Rater, Vote, now
 from imarena.routing import RATER_PROFILES, RaterBehaviour, participation_outcome, plan_of, simulated_answer
@@ -87,10 +86,10 @@ def rehearse_campaign(
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
     record = get_campaign(workspace, campaign)
     if not record.open or plan_of(record).paused:
-        state, command = ("closed", f"close {quote(record.name)} --reopen")
+        state, command = "closed", command_line("campaign close", record.name) + " --reopen"
         if record.open:
-            state, command = "paused", f"change {quote(record.name)} --resume"
-        raise UserError(f"'{record.name}' is {state}: nobody is given tasks.", hint=f"imarena campaign {command}")
+            state, command = "paused", command_line("campaign change", record.name) + " --resume"
+        raise UserError(f"'{record.name}' is {state}: nobody is given tasks.", hint=command)
     counts = dict(USUAL if people is None else people)
     if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")

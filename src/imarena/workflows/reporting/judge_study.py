@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import UserError, fill_in_commands
 from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, judge_called
@@ -57,7 +57,7 @@ def judge_study(
             continue
         block = made_block(entry, data)
         if block.empty:
-            missing.append((entry.label, entry.needs, entry.command))
+            missing.append((entry.label, entry.needs, fill_in_commands(entry.command)))
         tables += [entry.titled(table) for table in block.tables if table.rows]
         texts += [f"{entry.label}: {text}" for text in block.text]
     return JudgeStudy(tuple(tables), tuple(texts), tuple(missing))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import VERSION, canonical_json, counted, plural
+from imarena.core.notices import left_out_texts
 from imarena.core.records import Item, Output, Ranking, Run
 from imarena.reports import METHOD_TITLES, Section, columns
 from imarena.reports.tables import CellValue, Column, Table
@@ -73,7 +74,7 @@ def _paragraph(
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
         texts.append(
             f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'answer')} that count"
-            + (f"; excluded: {_reasons(votes.excluded)}." if votes.excluded else ".")
+            + (f"; left out: {', '.join(left_out_texts(votes.excluded))}." if votes.excluded else ".")
         )
     return " ".join([*texts, *(_rating_texts(boards[0].ranking) if boards else ())])
 
@@ -211,7 +212,7 @@ def _boards(boards: Sequence[Board]) -> Table:
             for name, value in sorted(ranking.settings.items())
             if name not in _SHOWN_SETTINGS and value not in ({}, [], "", None)
         )
-        left_out = _reasons({reason: number for reason, number in ranking.excluded.items() if number})
+        left_out = "; ".join(left_out_texts(ranking.excluded))
         rows.append((board.title, ranking.method, ranking.n_battles, settings, left_out,
                      str(ranking.settings.get("signature", ""))))  # fmt: skip
     head = columns(

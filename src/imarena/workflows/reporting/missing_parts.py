@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from imarena.core import package_yaml
+from imarena.core import command_line, fill_in_commands, package_yaml
 from imarena.reports import Section
 
 TITLE = "Not in this report"
@@ -31,9 +31,6 @@ class ReportPart:
         return any(title.startswith(self.starts or self.title) for title in titles)
 
 
-_RATING = "imarena campaign create NAME --kind rating"
-
-
 @cache
 def report_parts() -> tuple[ReportPart, ...]:
     """Every part that a report can have, in the report's order."""
@@ -53,22 +50,24 @@ def absent_section(
     absent = [part for part in report_parts() if not part.is_among(titles) and (gallery or part.title != "Gallery")]
     left_out = [part.title for part in absent if part.all_editors and chosen]
     points = [
-        f"{part.title}: needs {part.needs}. Command: {part.command}."
+        f"{part.title}: needs {part.needs}. Command: {fill_in_commands(part.command)}."
         for part in absent
         if not (part.all_editors and chosen)
     ]
     if left_out:
         points.append(
-            f"{', '.join(left_out)}: only in a report of all editors. Command: imarena report without --editors."
+            f"{', '.join(left_out)}: only in a report of all editors. Command: {command_line('report')} without "
+            "--editors."
         )
     if labels := [name for name in ungrouped if name != "dimension"]:
         points.append(
             f"Leaderboard by {', '.join(labels)}: needs verdicts on items with two or more values in that column. "
-            "Command: imarena import, with a table that has the column."
+            f"Command: {command_line('import')}, with a table that has the column."
         )
     if "dimension" in ungrouped:
         points.append(
             "Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: "
-            f"{_RATING}, or imarena battle --judge geditbench-visual-quality."
+            f"{command_line('campaign create NAME --kind rating')}, or "
+            f"{command_line('battle --judge geditbench-visual-quality')}."
         )
     return Section(TITLE, points=tuple(points), folded=True) if points else None

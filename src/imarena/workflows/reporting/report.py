@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from imarena import reports
-from imarena.core import Progress, UserError, counted, error_line, split_names
+from imarena.core import Progress, UserError, command_line, counted, error_line, split_names
 from imarena.core.records import Item
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
@@ -222,7 +222,8 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports
         return None
     if first is None:
         raise UserError(
-            "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
+            "There is no board to compare.",
+            hint=f"Run `{command_line('judge')}`, `{command_line('battle')}` or a campaign first.",
         )
     board_query = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
     return changes_section(boards, first, board_query, query.against)
@@ -236,8 +237,8 @@ def _left_out(pictures: Thumbnails) -> str:
     if pictures.unreadable:
         number = counted(len(pictures.unreadable), "image")
         texts.append(
-            f" Warning: {number} of this report cannot be read (the file is missing or damaged): imarena verify lists "
-            "them."
+            f" Warning: {number} of this report cannot be read (the file is missing or damaged): "
+            f"{command_line('verify')} lists them."
         )
     return "".join(texts)
 

@@ -17,6 +17,7 @@ from .judge_behaviour import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
 from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import BoardOrReason as BoardOrReason
+from .leaderboards import BoardSnapshot as BoardSnapshot
 from .leaderboards import Leaderboards as Leaderboards
 from .model_results import ModelResults as ModelResults
 from .model_results import ResultExample as ResultExample

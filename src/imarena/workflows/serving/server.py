@@ -19,7 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from imarena.core import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError, command_line
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.serving.server_address import remove_server_address, write_server_address
 
@@ -120,7 +120,9 @@ def settings_from_environment() -> ServeSettings:
     """Read the settings that `serve` stored in the environment for the application."""
     raw = os.environ.get(_SETTINGS)
     if not raw:
-        raise UserError("The application was started without settings.", hint="Start it with 'imarena serve'.")
+        raise UserError(
+            "The application was started without settings.", hint=f"Start it with `{command_line('serve')}`."
+        )
     values = json.loads(raw)
     for name in ("trusted_proxies", "allowed_hosts"):
         values[name] = tuple(values[name])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from imarena.agreement import Alignment, CorrelationComparison, GroupAlignment, VerdictAlignment, VerdictGroup
-from imarena.core import counted, grouped
+from imarena.core import command_line, counted, fill_in_commands, grouped
 from imarena.reports import p_value_text
 from imarena.reports.tables import Table
 from imarena.stats import Figure
@@ -19,7 +19,7 @@ _FEW = 10
 _MOST_NAMED = 5
 _RAISED = 0.05
 """A pooled correlation this much above the average within tasks gets a warning."""
-_TEST = "`imarena align --compare` tests whether the difference is significant."
+_TEST = "`{imarena} align --compare` tests whether the difference is significant."
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _pooling_warning(lines: Sequence[_Line]) -> str:
     values = "; ".join(f"{line.judge} {line.within_tasks:.2f} instead of {line.value:.2f}" for line in top)
     return (
         "These correlations are over all tasks together, and differences between the tasks raise them. Averaged within "
-        f"the tasks: {values} (`imarena align --by task`)."
+        f"the tasks: {values} (`{command_line('align --by task')}`)."
     )
 
 
@@ -285,7 +285,7 @@ def _test(tests: Sequence[_PairTest], left: _Line, right: _Line) -> _PairTest | 
 def _difference(best: _Line, other: _Line, kind: _Kind, test: _PairTest | None) -> str:
     """The result of the test, and the data that it covers if the judges' data differ."""
     if test is None:
-        return _TEST
+        return fill_in_commands(_TEST)
     noun = counted(test.n, "output" if kind.is_score else "vote")
     if test.p_value is None:
         return f"Not enough data to say whether the difference is significant: {test.reason}."

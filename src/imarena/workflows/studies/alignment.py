@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import JsonValue
@@ -26,12 +25,12 @@ from imarena.agreement import (
     scores_from_file,
     verdicts_from_file,
 )
-from imarena.core import UserError, counted, grouped, known_name, outcome_of_both
+from imarena.core import UserError, counted, fill_in_commands, grouped, known_name, outcome_of_both
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE, MissingVerdicts
 from imarena.storage import Workspace, reading
-from imarena.tables import column_names, read_file
+from imarena.tables import TablePath, column_names, read_file
 from imarena.workflows.studies.agreement_files import (
     bad_value_notices,
     is_written_here,
@@ -49,8 +48,11 @@ from imarena.workflows.studies.pair_columns import (
 from imarena.workflows.studies.people_files import higher_side, mean_marks, read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
-_NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
-_PEOPLE = "Collect ratings or votes in a campaign (`imarena campaign`), or import them (`imarena import`)."
+_NEEDS = "Scores (`judge`) are compared with ratings and votes, battles (`battle`) with votes."
+_PEOPLE = (
+    "Collect ratings or votes in a campaign (`{imarena} campaign create NAME`), or import them "
+    "(`{imarena} import FORMAT PATH`)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def read_aligned_columns(
     options: AlignOptions,
     *,
     only: Sequence[str] = (),
-    people: Path | None = None,
+    people: TablePath | None = None,
 ) -> AlignedColumns:
     """Read the data that can be compared. Raises `UserError` if there is none, and reports what is missing.
 
@@ -122,7 +124,7 @@ def read_aligned_columns(
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
             f"No verdict of a judge can be compared with people: {available}; {judged}.",
-            hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
+            hint=_NEEDS if len(ratings) or len(votes) else fill_in_commands(f"{_NEEDS} {_PEOPLE}"),
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, names))
     return AlignedColumns(tuple(names), ratings, scores, votes, verdicts, by_scores, only_rated, notices)
@@ -155,7 +157,12 @@ def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: st
 
 
 def align_files(
-    from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
+    from_file: TablePath,
+    against: TablePath,
+    options: AlignOptions,
+    *,
+    only: Sequence[str] = (),
+    missing: str = "exclude",
 ) -> Alignment | VerdictAlignment:
     """Compare two tables: a judge's scores with ratings, or a judge's battles with people's.
 
@@ -181,7 +188,7 @@ def align_files(
     return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
-def _judges_verdicts(path: Path) -> VerdictColumns:
+def _judges_verdicts(path: TablePath) -> VerdictColumns:
     """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
     judges = verdicts.labels.get("judge", [])
@@ -197,7 +204,7 @@ def _judges_verdicts(path: Path) -> VerdictColumns:
     return replace(verdicts, rater=judges)
 
 
-def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
+def _ratings_table(path: TablePath, only: Sequence[str]) -> RatingColumns:
     """Read a table of ratings in either form: by item and editor, or by unit and model."""
     names = frozenset(column_names(path))
     if is_written_here(names):
@@ -252,7 +259,7 @@ def _outcome(rows: Sequence[dict[str, Any]], *, both_needed: bool) -> tuple[str 
     return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 
 
-def exported_verdicts(path: Path) -> VerdictColumns:
+def exported_verdicts(path: TablePath) -> VerdictColumns:
     """Read the verdicts that count, by item and the two models; empty if the table holds only scores."""
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     verdicts = [row for row in rows if row["kind"] == "verdict" and not row.get("not_counted")]

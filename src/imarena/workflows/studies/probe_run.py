@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from imarena.clients import Budget
-from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, content_id, sha256_hex
+from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, command_line, content_id, sha256_hex
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.judges import JUDGES, Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
 from imarena.routing import assign_sides
@@ -108,7 +108,7 @@ def plan_probe(
     cases = list(islice(_cases(workspace, showable, judge, unfit, battles=battles), count))
     if not cases:
         why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
-        hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
+        hint = f"Run `{command_line('edit')}`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
     past = _past_attempts(workspace, judge)
     stored = questions.known_answers(workspace, judge)

@@ -13,7 +13,7 @@ from imarena.agreement import (
     measure_agreement,
     pair_ratings,
 )
-from imarena.core import UserError, counted, unknown_name
+from imarena.core import UserError, command_line, counted, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import Rater
 from imarena.stats import Recipe
@@ -32,7 +32,7 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
     if what not in _ANSWERS:
         raise unknown_name("Unknown --what", what, _ANSWERS)
     if not is_workspace(root):
-        raise UserError("No ratings are given.", hint="imarena agree --from ratings.csv, or --workspace DIR")
+        raise UserError("No ratings are given.", hint=f"{command_line('agree --from ratings.csv')}, or --workspace DIR")
     with open_workspace(root) as workspace:
         tables = ratings_in_workspace(workspace, what, by)
         if not any(len(columns) for columns in tables):
@@ -49,7 +49,8 @@ def _refuse_unanswered(workspace: Workspace) -> None:
         answered = "is" if len(waiting) == 1 and waiting[0].slots == 1 else "are"
         raise UserError(
             f"No votes or ratings yet: {tasks} {answered} answered.",
-            hint="`imarena campaign invite NAME` makes a link for raters; `imarena campaign status` prints progress.",
+            hint=f"`{command_line('campaign invite NAME')}` makes a link for raters; "
+            f"`{command_line('campaign status')}` prints progress.",
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from imarena.core import VERSION, ImarenaError
+from imarena.core import VERSION, ImarenaError, command_line
 from imarena.storage import is_workspace, open_workspace
 
 _EXTRAS = {
@@ -63,7 +63,7 @@ def examine(root: Path) -> list[Check]:
 
 def _workspace(root: Path) -> Check:
     if not is_workspace(root):
-        return Check("workspace", "absent", f"none in {root.resolve()}: imarena init makes one")
+        return Check("workspace", "absent", f"none in {root.resolve()}: {command_line('init')} makes one")
     try:
         with open_workspace(root) as workspace:
             return Check("workspace", "good", f"{workspace.root.resolve()} ({workspace.store.engine.dialect.name})")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import Progress, UserError
+from imarena.core import Progress, UserError, command_line
 from imarena.storage import backup, is_known_version, migrate, newest_version, open_workspace
 
 
@@ -38,5 +38,5 @@ def upgrade_workspace(
         migrate.upgrade(engine, progress=progress)
         after = migrate.current_version(engine)
         if before is None or after is None:
-            raise UserError("The database has no schema.", hint="Run 'imarena init'.")
+            raise UserError("The database has no schema.", hint=f"Run `{command_line('init')}`.")
         return SchemaUpgrade(before, after, str(snapshot.path) if snapshot else "")

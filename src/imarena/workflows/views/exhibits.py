@@ -102,7 +102,7 @@ def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "
     if connector == "keep-unchanged" and plan is None:
         raise UserError(
             f"Item {item.key!r} of {item.dataset!r} does not list which objects stay unchanged.",
-            hint="The connector keep-unchanged needs items that 'imarena edival build' made, or the studio's.",
+            hint="The connector keep-unchanged needs items that `edival build` made, or the studio's.",
         )
     unchanged = () if plan is None else plan.turns[turn].unchanged
     return join_instructions(steps, connector, key=f"{item.item_id}:{turn}", unchanged=unchanged)

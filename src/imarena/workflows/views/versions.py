@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.core import UnknownName, sha256_hex, suggestion
+from imarena.core import UnknownName, command_line, sha256_hex, suggestion
 from imarena.storage import JudgeVariant
 from imarena.workflows.views.judge_variants import Version, has_outdated_dimension, version_of
 from imarena.workflows.views.view import View
@@ -91,7 +91,9 @@ def judges_called(view: View, names: list[str]) -> list[str]:
         fitting = [judge for judge in judges if judge in meant or judge.partition("/")[0] in meant]
         if not fitting:
             listed = (
-                f"The workspace has: {', '.join(judges)}." if judges else "Run `imarena judge` or `imarena battle`."
+                f"The workspace has: {', '.join(judges)}."
+                if judges
+                else f"Run `{command_line('judge')}` or `{command_line('battle')}`."
             )
             hint = suggestion(name, judges, listed)
             raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Settings, UnknownName, UserError, suggestion, validation_problem
+from imarena.core import Editor, Settings, UnknownName, UserError, command_line, suggestion, validation_problem
 from imarena.editors import (
     EDITOR_KINDS,
     EDITORS,
@@ -285,4 +285,4 @@ def _near(name: str, tables: list[str]) -> str:
         *model_cards(),
         *_STAGED,
     ]
-    return suggestion(name, names, "`imarena edit --list` shows what there is.")
+    return suggestion(name, names, f"`{command_line('edit --list')}` shows what there is.")

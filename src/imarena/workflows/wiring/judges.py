@@ -13,7 +13,18 @@ from pydantic import JsonValue
 from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
-from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, JudgeTraits, Settings, UnknownName, UserError, suggestion
+from imarena.core import (
+    Chat,
+    ChatAnswer,
+    ChatPrompt,
+    Judge,
+    JudgeTraits,
+    Settings,
+    UnknownName,
+    UserError,
+    command_line,
+    suggestion,
+)
 from imarena.core.records import ImageRef, JsonDict, Usage
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
@@ -354,6 +365,6 @@ def check_judge_shape(wired: WiredJudge, shape: judges.Shape, command: str) -> N
         fitting = [name for name, card in judges.CARDS.items() if card.shape in (shape, "both")]
         other = "battle" if shape == "pointwise" else "judge"
         raise UserError(
-            f"The judge '{wired.kind}' is {wired.shape}: `imarena {command}` cannot use it.",
-            hint=f"Use `imarena {other}` with it, or one of: {', '.join(fitting)}.",
+            f"The judge '{wired.kind}' is {wired.shape}: `{command}` cannot use it.",
+            hint=f"Use `{command_line(other)}` with it, or one of: {', '.join(fitting)}.",
         )

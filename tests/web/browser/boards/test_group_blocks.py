@@ -37,3 +37,18 @@ def test_each_group_has_a_block_and_an_axis(page: Page, apart: Stage) -> None:
     expect(blocks.first.locator("th[scope=row]")).to_have_text(["oak", "ash", "elm"])
     page.get_by_role("link", name="dog").click()
     expect(page.locator(".tile", has_text="Rank in group 2")).to_contain_text("1 of 2")
+
+
+def test_the_history_has_a_plot_for_each_group(page: Page, apart: Stage) -> None:
+    """Ratings of two groups have no common scale, so that no axis may hold both."""
+    become_lead(page, apart)
+    page.goto(f"{apart.address}/board?source=human&view=history")
+    plots = page.locator("figure.history svg")
+    expect(plots).to_have_count(2)
+    for plot, models in zip(plots.all(), (3, 2), strict=True):
+        expect(plot.locator("polyline")).to_have_count(models)
+    expect(page.get_by_role("heading", name="Group 2 2 models that met each other")).to_be_visible()
+    heads = [
+        row.all_text_contents()[2:] for row in (table.locator("thead th") for table in page.locator("table").all())
+    ]
+    assert heads == [["oak", "ash", "elm"], ["dog", "cat"]]

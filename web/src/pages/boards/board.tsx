@@ -3,7 +3,6 @@ import * as calls from "../../api/calls";
 import { useInterval, useLoaded } from "../../api/useloaded";
 import type { BoardOut } from "../../api/schema";
 import { Choices } from "../../parts/fields";
-import { tally } from "../../parts/format";
 import { chosen, Filters, Folding, queryOfBoard, useFilters, VERDICTS } from "../../parts/filters";
 import { InlineCode } from "../../parts/inlinecode";
 import { useNarrow } from "../../parts/narrow";
@@ -88,18 +87,18 @@ function Ratings({ board, query, set }: { board: BoardOut; query: URLSearchParam
 /** What the board is made from, and what to know about it. */
 function About({ board }: { board: BoardOut }) {
   const t = strings.look;
-  const excluded = tally(board.excluded);
+  const warnings = board.notices.filter((notice) => notice.code !== "battles_left_out").map((notice) => notice.text); // said below
   const texts = [
-    ...board.warnings, ...(board.beside ? [t.beside(board.verdicts, board.beside)] : []), ...(board.votes_withheld ? [leadStrings.board.withheld] : []),
+    ...new Set(warnings), ...(board.beside ? [t.beside(board.verdicts, board.beside)] : []), ...(board.votes_withheld ? [leadStrings.board.withheld] : []),
   ];
   return (
     <>
       <p className="muted">
         {[
           t.made(leadStrings.board.methods[board.method] ?? board.method, board.n_battles, board.by_scores), t.verdictsOf(board.verdicts), board.resampled,
-          excluded === strings.none ? "" : t.excluded(excluded),
         ].filter(Boolean).join(" · ")}
       </p>
+      {board.left_out.length > 0 && <p className="muted">{t.leftOut(board.left_out)}</p>}
       <Notices texts={texts} />
     </>
   );

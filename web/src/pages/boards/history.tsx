@@ -1,7 +1,7 @@
 // How ratings moved as battles came in.
 import * as calls from "../../api/calls";
 import { useLoaded } from "../../api/useloaded";
-import type { RatingHistory } from "../../api/schema";
+import type { BoardSnapshotOut, RatingHistory } from "../../api/schema";
 import { Bdi } from "../../parts/bdi";
 import { count, figure, moment } from "../../parts/format";
 import { isolated } from "../../parts/isolated";
@@ -16,21 +16,41 @@ export function HistoryView({ filters }: { filters: Record<string, string> }) {
   return <WhenLoaded loaded={loaded}>{(history) => (history.points.length ? <Past history={history} /> : <Empty>{strings.look.noHistory}</Empty>)}</WhenLoaded>;
 }
 
+/** The points with the ratings of these models only; without those of before their first battle. */
+export function pointsOf(points: readonly BoardSnapshotOut[], models: readonly string[]): BoardSnapshotOut[] {
+  const kept = points.map((point) => ({ ...point, ratings: point.ratings.filter((one) => models.includes(one.model)) }));
+  return kept.filter((point) => point.ratings.length > 0);
+}
+
 function Past({ history }: { history: RatingHistory }) {
-  const t = strings.look;
-  const { points } = history;
-  const newest = points[points.length - 1]!;
-  const models = newest.ratings.map((one) => one.model);
+  const several = history.groups.length > 1;
   return (
     <>
-      <p className="muted">{t.historyHint}</p>
+      <p className="muted">{strings.look.historyHint}</p>
+      {history.groups.map((models, index) => (
+        <section key={models.join("\n")} aria-label={several ? leadStrings.board.group(index + 1) : undefined}>
+          {several && <h2>{leadStrings.board.group(index + 1)} <small>{leadStrings.board.groupHint(models.length)}</small></h2>}
+          <Group history={history} models={models} name={several ? leadStrings.board.group(index + 1) : ""} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** The plot and the table of models that met each other. */
+function Group({ history, models, name }: { history: RatingHistory; models: readonly string[]; name: string }) {
+  const t = strings.look;
+  const points = pointsOf(history.points, models);
+  const newest = points[points.length - 1]!;
+  return (
+    <>
       <figure className="history">
         <HistoryPlot points={points} models={models} />
         <figcaption className="muted">
           {t.plotCaption(leadStrings.board.methods[history.method] ?? history.method, moment(points[0]!.moment), moment(newest.moment))}
         </figcaption>
       </figure>
-      <ScrollArea label={t.tabs[3][1]}>
+      <ScrollArea label={name ? `${t.tabs[3][1]}, ${name}` : t.tabs[3][1]}>
         <table>
           <thead>
             <tr>

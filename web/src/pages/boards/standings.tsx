@@ -98,6 +98,7 @@ export function Standings({ board, query, set }: Props) {
           </table>
         </ScrollArea>
       )}
+      {board.standings.some((one) => one.low !== null) && <p className="muted">{words.significance}</p>}
     </>
   );
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError, canonical_json, unknown_name
+from imarena.core import UserError, canonical_json, command_line, unknown_name
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import (
@@ -215,7 +215,10 @@ def _usable(vote_data: VoteData) -> VoteTable:
     """Return the votes outside the gold set that are not controls."""
     votes = vote_data.work
     if not len(votes):
-        raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
+        raise UserError(
+            "There are no votes to rank with.",
+            hint=f"Collect some: {command_line('route assign')}, then `route ingest`.",
+        )
     return votes
 
 
@@ -224,7 +227,9 @@ def _gold_votes(vote_data: VoteData) -> VoteTable:
     is_vote = np.array([purpose == "vote" for purpose in votes.purpose], bool)
     gold_votes = votes.where(is_vote & vote_data.gold[votes.item]) if len(votes) else votes
     if not len(gold_votes):
-        raise UserError("There are no votes on the gold set.", hint="Ask for some: imarena route assign --policy gold.")
+        raise UserError(
+            "There are no votes on the gold set.", hint=f"Ask for some: {command_line('route assign --policy gold')}"
+        )
     return gold_votes
 
 

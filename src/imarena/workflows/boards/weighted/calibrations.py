@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.notices import Notice
 from imarena.core.records import Calibration, JsonDict
 from imarena.routing import (
@@ -101,7 +101,8 @@ def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calib
     calibrations = newest_calibrations(workspace, judge)
     if ALL not in calibrations:
         raise UserError(
-            f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
+            f"Judge '{judge}' has no calibration.",
+            hint=f"Make one first: {command_line('route calibrate --judge', judge)}",
         )
     return calibrations.get(group, calibrations[ALL])
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, case, func, select
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.storage import JudgeVariant, Workspace, reading
 from imarena.storage.schema import blobs, items, judgments, outputs
 from imarena.workflows.views import count_live, encode_names, fetch_columns, read_variants
@@ -130,9 +130,13 @@ def _read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -
         earlier = count_live(connection, old).total()
         compares = bool(variants.counting([judge], dimension, pairwise=True))
     if not rows:
-        raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
+        raise UserError(
+            f"There are no outputs in mode '{mode}' here.", hint=f"Import or make some: {command_line('edit')}"
+        )
     if judge and not any(scores[0].size for _, scores in scored):
-        raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
+        raise UserError(
+            f"Judge '{judge}' gave no scores here.", hint=f"Run: {command_line('judge')}, or name another --judge."
+        )
     return replace(_encode(rows, about, scored, earlier), compares=compares)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, or_, select
 
-from imarena.core import UserError
+from imarena.core import UserError, command_line
 from imarena.core.notices import Notice
 from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
@@ -205,7 +205,7 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
     if len(names) != 1:
         raise UserError(
             f"{len(names)} judges gave scores here." if names else "No judge gave scores here.",
-            hint=f"Choose one with --judge: {', '.join(names)}." if names else "Run: imarena judge.",
+            hint=f"Choose one with --judge: {', '.join(names)}." if names else f"Run: {command_line('judge')}",
         )
     return names[0]
 

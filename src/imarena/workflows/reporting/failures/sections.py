@@ -71,7 +71,7 @@ def _modes(view: View, findings: Mapping[str, list[FoundBy]], editors: Sequence[
         Column("most often (share of the editor's outputs)", absent="–", wrap=True), "paper",
     )  # fmt: skip
     notes = (
-        "measurement: `imarena edit` compares each output with its source and reference images (not imported outputs, "
+        "measurement: `edit` compares each output with its source and reference images (not imported outputs, "
         "nor outputs without such an image); builtin judge: its checks and facts; raters' tags: issues that raters "
         "marked, by kind or by words in their text.",
         "not checked: no measurement, judge or rater looked for it in these outputs.",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from imarena.core import UserError, grouped, package_yaml, plural
+from imarena.core import UserError, fill_in_commands, grouped, package_yaml, plural
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side, viescore
@@ -104,7 +104,9 @@ def paper_sections(data: PaperData, printed: Sequence[Section] = ()) -> Iterator
         )
         yield replace(section, chapter=CHAPTER)
     if missing:
-        rows = tuple((entry.name, entry.place, entry.title, entry.needs, entry.command) for entry in missing)
+        rows = tuple(
+            (entry.name, entry.place, entry.title, entry.needs, fill_in_commands(entry.command)) for entry in missing
+        )
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena import reports
-from imarena.core import UserError, canonical_json, object_plan
+from imarena.core import UserError, canonical_json, command_line, object_plan
 from imarena.core.records import Item, Judgment, Mode, Output, Status
 from imarena.reports.tables import Table, to_csv
 from imarena.storage import JudgeVariant, Workspace
@@ -59,7 +59,7 @@ def edival_report(
             return EdiValReport(
                 reports.ScoredSet(()), tuple(styles), {"judges": [], "overall": rule, "complete_cases": complete}
             )
-        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+        raise UserError("There are no EdiVal scores.", hint=f"Run `{command_line('edival score')}` first.")
     agreed = _agreement(view, sets, baselines)
     if complete:
         sets = [reports.complete_cases(scored) for scored in sets]
@@ -81,7 +81,7 @@ def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> l
         return [judge for judge in chosen_judges(view, list(judges)) if judge.judge.startswith("edival")]
     names = [name for name in view.variants.judges if name.partition("/")[0] == "edival"]
     if not names and not styled:
-        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+        raise UserError("There are no EdiVal scores.", hint=f"Run `{command_line('edival score')}` first.")
     return [tool_set.judge for name in names for tool_set in tool_sets(view, name)]
 
 

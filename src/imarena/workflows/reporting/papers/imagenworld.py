@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from imarena.core import counted
+from imarena.core import command_line, counted
 from imarena.core.records import Item
 from imarena.editors import model_cards
 from imarena.reports import columns, grouped_bars, heat_map, histogram
@@ -64,8 +64,9 @@ def ratings_by_task(data: PaperData) -> Block:
     for name, source in judged.items():
         head += [Column(f"{source.title}: mean"), Column("rho", ".2f", "undefined", key=f"{name} rho")]
     notes = ("Mean±standard deviation of the mean rating of each output, on 0 to 1. alpha: ordinal, overall, as "
-             "`imarena agree --by model --by task`; rho: Spearman with people's overall, as `imarena align --by model "
-             "--by task` (scores turned round where lower is better).",)  # fmt: skip
+             f"`{command_line('agree --by model --by task')}`; rho: Spearman with people's overall, as "
+             f"`{command_line('align --by model --by task')}` (scores turned round where lower is "
+             "better).",)  # fmt: skip
     table = Table(tuple(head), tuple(rows), notes=notes)
     shares = [range(begin, min(begin + _WIDEST, len(head))) for begin in range(first, len(head), _WIDEST)]
     if len(shares) < 2:

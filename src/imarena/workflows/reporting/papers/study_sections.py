@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from imarena.agreement import AlignOptions, RatingColumns
-from imarena.core import UserError, grouped, sha256_hex
+from imarena.core import UserError, command_line, grouped, sha256_hex
 from imarena.core.notices import sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
@@ -33,7 +33,7 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
             table for part in agreements for table in studies.agreement_tables(part) if table.title != _RATERS or not by
         ]
         notes = tuple(dict.fromkeys(text for part in agreements for text in sentences(part.notices, "report")))
-        command = "imarena agree --leave-one-out" if not by else f"imarena agree --by {by[0]}"
+        command = command_line("agree --leave-one-out") if not by else command_line("agree --by", by[0])
         yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(printed))
 
 
@@ -67,11 +67,11 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             continue
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
-        words = "".join(f" --by {name}" for name in by) or " --leave-one-out --pairs"
-        judge_options = "".join(f" --judge {judge}" for judge in judges)
+        words = [word for judge in judges for word in ("--judge", judge)]
+        words += ["--by", *by] if by else ["--leave-one-out", "--pairs"]
         yield Section(
             _title("Judges against people", by),
-            (*studies.alignment_conclusions(aligned), f"Command: imarena align{judge_options}{words}"),
+            (*studies.alignment_conclusions(aligned), f"Command: {command_line('align', *words)}"),
             tuple(dict.fromkeys(texts)),
             tables=tuple(studies.alignment_tables(aligned, by)),
         )
@@ -100,8 +100,8 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
         text if len(judges_) == len(reports) else f"{', '.join(filter(None, judges_))}: {text}"
         for text, judges_ in lacking.items()
     ]
-    words = "".join(f" --judge {judge}" for judge in judges)
-    text = (f"Command: imarena health{words}",)
+    words = [word for judge in judges for word in ("--judge", judge)]
+    text = (f"Command: {command_line('health', *words)}",)
     return Section("Judge health", text, points=tuple(missing), tables=tuple(tables))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from imarena.agreement import Alignment, AlignOptions, GroupAlignment, RatingColumns, ScoreColumns, align, take_rows
-from imarena.core import UserError, grouped
+from imarena.core import UserError, command_line, grouped
 from imarena.reports import columns
 from imarena.reports.tables import CellValue, Column, Table
 from imarena.stats import GapBand, average
@@ -44,7 +44,7 @@ def ratings_by_model(data: PaperData) -> Block:
     head += [Column("kappa", ".4f", "undefined"), Column("alpha", ".4f", "undefined"), Column("outputs", ",")]
     note = (
         "Average of the raters' means, on the raters' scale; ±: standard deviation over raters. kappa (Fleiss) and "
-        f"alpha (Krippendorff, ordinal) of {_whole(ratings)}, as `imarena agree --by task --by model`."
+        f"alpha (Krippendorff, ordinal) of {_whole(ratings)}, as `{command_line('agree --by task --by model')}`."
     )
     return Block((Table(tuple(head), tuple(rows), notes=(note,)),))
 
@@ -81,12 +81,13 @@ def against_people(data: PaperData) -> Block:
     )  # fmt: skip
     notes = (
         "Spearman's rho, averaged over the models through Fisher's z; undefined correlations are left out.",
-        "Raters: each rater against the mean of the others, on the models that a judge scored, as `imarena agree "
-        "--by model --leave-one-out --only task=TASK --only model=NAME`.",
-        "Judges: against the mean of all raters, as `imarena align --by model --only task=TASK`; a judge's own mark of "
+        "Raters: each rater against the mean of the others, on the models that a judge scored, as "
+        f"`{command_line('agree --by model --leave-one-out --only task=TASK --only model=NAME')}`.",
+        f"Judges: against the mean of all raters, as `{command_line('align --by model --only task=TASK')}`; a "
+        "judge's own mark of "
         "a criterion where it has one.",
-        "All models together: as `imarena agree --by task --leave-one-out` on the same models, and as `imarena align "
-        "--by task`.",
+        f"All models together: as `{command_line('agree --by task --leave-one-out')}` on the same models, and as "
+        f"`{command_line('align --by task')}`.",
     )
     return Block((Table(head, tuple(rows), notes=notes),))
 
@@ -159,7 +160,7 @@ def score_gaps(data: PaperData) -> Block:
         f"Share of pairs on which the output that people rate higher has the higher {about} score, and the number of "
         "pairs. Pairs that people rate as equal are left out. gap 0: pairs with equal scores.",
         f"The columns are gaps between the two scores, with the scale of each judge stretched to 0 to {GAP_SCALE:g}; "
-        "`imarena align --by task --gaps` uses the judge's own scale.",
+        f"`{command_line('align --by task --gaps')}` uses the judge's own scale.",
     )
     return Block((Table(head, rows, notes=notes),))
 
