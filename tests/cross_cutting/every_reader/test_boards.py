@@ -147,11 +147,12 @@ def _latex(text: str) -> list[dict[str, str]]:
 
 def report_boards(truth: Truth) -> dict[str, list[Battle]]:
     """Every board that a report shows, by title: scores and comparisons of a judge are apart."""
-    boards = {"people": truth.voted()[0], f"people, {ABOUT}": truth.voted(ABOUT)[0]}
+    people = "verdicts of people"
+    boards = {people: truth.voted()[0], f"{people} about {ABOUT}": truth.voted(ABOUT)[0]}
     for judge in JUDGES:
-        for about, title in (("overall", judge), (ABOUT, f"{judge}, {ABOUT}")):
-            boards[f"{title}, battles"] = truth.between_models(truth.fought(judge, about), Counter())
-            boards[f"{title}, scores"] = truth.between_models(truth.scored(judge, about), Counter())
+        for about, title in (("overall", judge), (ABOUT, f"{judge} about {ABOUT}")):
+            boards[f"pairs compared by the judge {title}"] = truth.between_models(truth.fought(judge, about), Counter())
+            boards[f"scores of the judge {title}"] = truth.between_models(truth.scored(judge, about), Counter())
     return {title: battles for title, battles in boards.items() if battles}
 
 
@@ -192,8 +193,8 @@ def test_report(asked: Asked, tmp_path: Path, truth: Truth) -> None:
     page.feed((tmp_path / "report" / "index.html").read_text(encoding="utf-8"))
     pages = {title.removeprefix("Leaderboard: "): title for title in page.tables if title.startswith("Leaderboard: ")}
     assert set(expected) <= set(pages)
-    added = {title for title in pages if title not in expected and ", by " not in title}
-    added -= {"people, PQ", "people, SC"}  # of each criterion that people rated
+    added = {title for title in pages if title not in expected}
+    added -= {"verdicts of people about PQ", "verdicts of people about SC"}  # of each criterion that people rated
     assert len(added) <= 1, "beside these only the board that `rank` shows"
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     parts = dict(part.split("\n", 1) for part in text.split("\n## Leaderboard: ")[1:])

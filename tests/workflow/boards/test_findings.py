@@ -132,6 +132,6 @@ def test_the_readme_leads_a_new_model_onto_both_boards(imarena: Imarena, tmp_pat
     assert "not on this board" not in board.err
     page = (tmp_path / "imarena-demo" / "report.html").read_text(encoding="utf-8")
     headed = {part.split(">", 1)[1].split("<", 1)[0]: part for part in page.split("<h2 ")[1:]}
-    boards_of = {"Leaderboard: builtin, scores", "Leaderboard: builtin, battles"}
+    boards_of = {f"Leaderboard: {kind} the judge builtin" for kind in ("scores of", "pairs compared by")}
     assert boards_of <= headed.keys()
     assert all(">new<" in headed[title] for title in boards_of)

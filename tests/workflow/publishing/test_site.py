@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,8 @@ def parts(folder: Path) -> list[tuple[list[Any], list[Any]]]:
     ("page", "options"),
     [
         ("index.html", ()),
-        ("boards/people.html", ("--source", "people")),
-        ("boards/people-task-colour.html", ("--source", "people", "--by", "task")),
+        ("boards/verdicts-of-people.html", ("--source", "people")),
+        ("boards/verdicts-of-people-task-colour.html", ("--source", "people", "--by", "task")),
     ],
 )
 def test_every_number_is_the_one_that_rank_prints(made: Path, page: str, options: tuple[str, ...]) -> None:
@@ -81,10 +82,31 @@ def test_the_explorer_holds_the_verdicts_of_the_boards(made: Path) -> None:
     assert wins == {row["model"]: row["wins"] for row in board["models"]}
 
 
+def test_neighbouring_battles_are_of_different_items(made: Path) -> None:
+    for items, battles in parts(made / "out"):
+        first = [items[row[0]]["key"] for row in battles[: len({item["key"] for item in items})]]
+        assert len(first) == len(set(first)) > 1
+        pairs = {tuple(row[1:3]) for row in battles[: len(first)]}
+        assert len(pairs) > 1
+
+
+def test_a_page_has_an_axis_and_states_what_is_ranked(made: Path) -> None:
+    page = (made / "out/index.html").read_text(encoding="utf-8")
+    ticks = [float(text.replace(",", "")) for text in re.findall(r"<text x=[^>]*>([-\d,.]+)</text>", page)]
+    steps = {after - before for before, after in pairwise(ticks)}
+    assert len(steps) == 1, ticks
+    stated = re.search(r"3 models ranked by .* on 12 items, newest verdict of \d{4}-\d\d-\d\d\.", page)
+    assert stated is not None
+    about = (made / "out/about.html").read_text(encoding="utf-8")
+    opened = [int(number) for number in re.findall(r"opens (\d+) boards? of groups", about)]
+    printed = Imarena(made)("-w", "a", "site", "counted").out
+    assert f"and {sum(opened)} boards of groups of items." in " ".join(printed.split())
+
+
 def test_the_explorer_tells_both_bad_from_a_tie(made: Path) -> None:
     """Raters answered `both bad` and never `tie`, the judge the other way round."""
     facts = json.loads((made / "out/data/site.js").read_text().removeprefix("imarenaSite.start(").rstrip(";\n)"))
-    people = facts["boards"].index("people")
+    people = facts["boards"].index("verdicts of people")
     found = Counter(
         (number == people, outcome)
         for _, battles in parts(made / "out")
@@ -136,7 +158,7 @@ def test_only_a_site_is_replaced(made: Path) -> None:
     assert "--force replaces it" in imarena("-w", "a", "site", "out", code=2).err
     imarena("-w", "a", "site", "out", "--force", "--title", "Trees", "--licence", "CC0-1.0", "--by", "topic")
     assert "Trees" in (made / "out/index.html").read_text()
-    assert (made / "out/boards/people-topic-topic-0.html").is_file()
+    assert (made / "out/boards/verdicts-of-people-topic-topic-0.html").is_file()
     assert "No image was left out." in (made / "out/about.html").read_text()
     (made / "mine").mkdir()
     (made / "mine/thesis.tex").write_text("x")
@@ -204,7 +226,7 @@ def test_scores_and_battles_that_agree_are_two_boards(imarena: Imarena, tmp_path
             workspace.store.add([left, right])
             workspace.store.add([*scores, judgment(left, right, f"pair {number}", preferred)])
     assert imarena("-w", "w", "--json", "site", "out").json["boards"] == 2
-    assert "<h1>Leaderboard: test-judge, battles" in (tmp_path / "out/index.html").read_text()
+    assert "<h1>Leaderboard: pairs compared by the judge test-judge" in (tmp_path / "out/index.html").read_text()
     imarena("-w", "w", "report", "report.html")
     first = re.findall(r"<h2[^>]*>(.*?)</h2>", (tmp_path / "report.html").read_text())
-    assert any("test-judge, battles" in title for title in first[:3]), first
+    assert any("pairs compared by the judge test-judge" in title for title in first[:3]), first

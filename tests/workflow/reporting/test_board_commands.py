@@ -53,7 +53,7 @@ def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path, chose
     found = {}
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title = section.splitlines()[0]
-        if not re.match(r"Leaderboard: both.*(scores|battles)$", title):
+        if not re.match(r"Leaderboard: (scores of|pairs compared by) the judge both", title):
             continue
         (command,) = re.findall(r"Command[^:]*: (imarena -w \S+ rank.*)", section)
         board = imarena("--json", *shlex.split(command)[1:]).json

@@ -92,7 +92,18 @@ def test_a_chart_takes_the_colours_of_the_page_and_is_a_file_on_white(arena: Wor
     assert "Known truth" in page
     assert re.search(r">studio-new-image</td>.*>draws another picture", page)
     assert "contradicts it, the judge is wrong." in page
-    assert re.search(r"took \d+% of the points in \d+ battles, true quality [01][.]\d\d", page)
+    notes = re.findall(r"win share (\d+)% in \d+ battles, true quality ([01][.]\d\d)(: the judge is wrong here)?", page)
+    assert notes
+    for share, quality, wrong in notes:
+        assert bool(wrong) == ((int(share) > 50) == (float(quality) < 0.5)), (share, quality)
+    chapter = page[page.index("<h2>In the form of the papers</h2>") :]
+    assert '<details class="chapter"' in page[: page.index("<h2>In the form of the papers</h2>")].rsplit("<h2", 1)[-1]
+    assert "Tables and figures of CV-Arena" in chapter.partition("<h2 id")[2]
+    lone = page[page.index("Not in this report</h2>") - 60 :]
+    assert '<details class="section"' in lone[:60]
+    names = sorted(path.name for path in (tmp_path / "report" / "tables").iterdir())
+    assert "leaderboard-pairs-compared-by-the-judge-robot" not in names[0]
+    assert any(name.startswith("leaderboard-scores-of-the-judge-robot") for name in names), names
     with Image.open(tmp_path / "report" / "plots" / "board-1-ratings.png") as light:
         assert light.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
     assert "currentColor" not in (tmp_path / "report" / "plots" / "board-1-ratings.svg").read_text()

@@ -103,8 +103,8 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert headings == [
         "What is significant",
         "Outputs and questions",
-        "Leaderboard: critic, scores",
-        "Leaderboard: critic, scores, by task",
+        "Leaderboard: scores of the judge critic",
+        "Leaderboard by task: scores of the judge critic",
         "Gallery",
         "Methods",
         "Not in this report",
@@ -122,7 +122,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     judged = int(re.search(r"([\d,]+) judgments?,", text)[1])  # type: ignore[index]
     assert 0 < judged < whole, "judgments of the editor that was left out are not counted"
     assert re.search(rf"\| critic \| {judged} \|", text)
-    assert "Leaderboard: robot" not in text
+    assert "judge robot" not in text
     groups = text[text.index("by task") :]
     assert re.search(r"\| recolour \| 6 \|", groups)
     assert re.search(r"\| remove \| 6 \|", groups)
@@ -140,7 +140,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert "- Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: " in absent
     assert "Judge health" not in absent
     assert "Gallery" not in absent
-    assert {"Leaderboard: critic, scores", "Leaderboard: robot, scores"} <= set(
+    assert {f"Leaderboard: scores of the judge {judge}" for judge in ("critic", "robot")} <= set(
         re.findall("^## (.*)$", everything, re.MULTILINE)
     )
 

@@ -65,6 +65,33 @@ def test_ties_have_neither_best_nor_worst_outputs(tmp_path: Path) -> None:
     assert "- Outputs that were rated worst: needs battles that outputs with stored images lost. Command: " in text
 
 
+def test_groups_of_few_items_have_no_board(tmp_path: Path) -> None:
+    """Six items of three tasks: no group has the six items that can show a difference."""
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        for number in range(6):
+            item = Item(
+                dataset="d", key=f"i{number}", task=f"t{number % 3}", turns=(Turn(instruction="red"),),
+                sources=(kept(workspace, number),),
+            )  # fmt: skip
+            left, right = (
+                Output(item_id=item.item_id, editor=editor, image=kept(workspace, 100 + 10 * number + place))
+                for place, editor in enumerate(EDITORS[:2])
+            )
+            workspace.store.add([item, left, right])
+            workspace.store.add([
+                Judgment(
+                    work_id=str(number), judge="robot", item_id=item.item_id, left_id=left.output_id,
+                    right_id=right.output_id, order=Order.LEFT_FIRST, preference=Outcome.LEFT,
+                )
+            ])  # fmt: skip
+    with open_workspace(root) as workspace:
+        write_report(workspace, root / "out", gallery=0)
+    text = (root / "out" / "report.md").read_text()
+    assert "There is no board by task: every group has too few items to show a difference." in text
+    assert "## Leaderboard by task" not in text
+
+
 def test_bad_outputs_are_worst_and_never_best(tmp_path: Path) -> None:
     text = report_of(tmp_path / "w", Outcome.BOTH_BAD)
     assert not re.search("^## Outputs that .* rated best", text, re.MULTILINE)

@@ -76,7 +76,7 @@ def test_report_and_web_keep_it_apart(arena: Path) -> None:
     with open_workspace(arena) as workspace:
         made = all_boards(Boards(View(workspace)))
         assert [board.title for board in made] == [
-            "cv-judge/vlm, scores", "clip-i/clip, visual_consistency, scores"
+            "scores of the judge cv-judge/vlm", "scores of the judge clip-i/clip about visual_consistency"
         ]  # fmt: skip
         assert made[1].ranking.notices[0].code == "one_dimension"
         assert made[1].ranking.notices[0].values == {"dimension": "visual_consistency"}
@@ -138,11 +138,11 @@ def test_a_report_has_a_board_per_rated_criterion(imarena: Imarena, tmp_path: Pa
     imarena("-w", "r", "report", "out", "--gallery", 0)
     text = (tmp_path / "out" / "report.md").read_text()
     titles = re.findall("^## Leaderboard: (.*)$", text, re.MULTILINE)
-    assert titles == ["people", "people, PQ", "people, SC"]
+    assert titles == [f"verdicts of people{about}" for about in ("", " about PQ", " about SC")]
     assert "Leaderboard by dimension" not in text
     for criterion, best in (("SC", "edits"), ("PQ", "idle")):
         ranked = imarena("-w", "r", "--json", "rank", "--source", "people", "--dimension", criterion).json
-        part = text[text.index(f"## Leaderboard: people, {criterion}") + 3 :].partition("\n## ")[0]
+        part = text[text.index(f"## Leaderboard: verdicts of people about {criterion}") + 3 :].partition("\n## ")[0]
         shown = re.findall(r"^\| \d+ \| (edits|idle) \| ([\d.]+) \|", part, re.MULTILINE)
         assert shown == [(row["model"], f"{row['rating']:.1f}") for row in ranked["models"]]
         assert first(ranked) == best

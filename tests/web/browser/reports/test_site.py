@@ -13,7 +13,7 @@ from tests.web.browser.desk import LONGEST_MS
 from tests.web.browser.test_accessibility import AXE
 
 pytestmark = pytest.mark.browser
-PAGES = ("index.html", "boards/people-task-colour.html", "models/ash.html", "battles.html", "about.html")
+PAGES = ("index.html", "boards/verdicts-of-people-task-colour.html", "models/ash.html", "battles.html", "about.html")
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +72,10 @@ def test_the_board_filters_work_from_disk(reader: Page, site: Path) -> None:
     expect(reader.locator("#standings tbody tr:visible")).to_have_count(1)
     reader.get_by_label("Models").fill("nobody")
     expect(reader.get_by_text("No model has this text")).to_be_visible()
-    reader.get_by_label("Verdicts by").select_option("people")
-    expect(reader.get_by_role("heading", level=1)).to_have_text("Leaderboard: people")
+    reader.get_by_label("Verdicts by").select_option("verdicts of people")
+    expect(reader.get_by_role("heading", level=1)).to_have_text("Leaderboard: verdicts of people")
     reader.get_by_label("Items").select_option("task: colour")
-    expect(reader.get_by_role("heading", level=1)).to_have_text("Leaderboard: people, task: colour")
+    expect(reader.get_by_role("heading", level=1)).to_have_text("Leaderboard of task: colour: verdicts of people")
     reader.get_by_role("link", name="ash", exact=True).click()
     expect(reader.get_by_role("heading", level=1)).to_have_text("ash")
     reader.get_by_role("link", name="battles against birch").click()
@@ -99,9 +99,9 @@ def test_the_battle_explorer_filters_and_shows_images(reader: Page, site: Path) 
     expect(battles).to_have_count(36)
     expect(reader.locator("#state")).to_have_text("36 matching battles, all shown.")
     expect(reader.get_by_role("button", name="Show more")).to_be_hidden()
-    reader.locator("select[name=board]").select_option("people")
+    reader.locator("select[name=board]").select_option("verdicts of people")
     reader.get_by_label("Result").select_option("at least one both bad")
-    expect(battles.first.locator("ul.verdicts")).to_contain_text("people: both bad")
+    expect(battles.first.locator("ul.verdicts")).to_contain_text("verdicts of people: both bad")
     reader.get_by_label("Result").select_option("any")
     reader.locator("select[name=board]").select_option("")
     reader.get_by_label("Task").select_option("colour")
@@ -121,20 +121,20 @@ def test_a_result_is_the_chosen_models(reader: Page, site: Path) -> None:
     result, battles = reader.get_by_label("Result"), reader.locator("article.battle")
     expect(result).to_have_value("")
     assert reader.locator("option[value=win], option[value=loss]").evaluate_all("all => all.every(o => o.disabled)")
-    reader.locator("select[name=board]").select_option("people")
+    reader.locator("select[name=board]").select_option("verdicts of people")
     reader.locator("select[name=opponent]").select_option("ash")
     result.select_option("the model won")
     verdicts = reader.locator("ul.verdicts")
     expect(reader.locator("#state")).to_contain_text("all shown")
     assert battles.count() > 0
-    assert all("people: ash" not in said for said in verdicts.all_inner_texts()), "ash won none of these"
+    assert all("verdicts of people: ash" not in said for said in verdicts.all_inner_texts()), "ash won none of these"
     won = battles.count()
     result.select_option("the model lost")
-    expect(verdicts.first).to_have_text("people: ash")
-    assert set(verdicts.all_inner_texts()) == {"people: ash"}
+    expect(verdicts.first).to_have_text("verdicts of people: ash")
+    assert set(verdicts.all_inner_texts()) == {"verdicts of people: ash"}
     lost = battles.count()
     result.select_option("at least one both bad")
-    expect(verdicts.first).to_have_text("people: both bad")
+    expect(verdicts.first).to_have_text("verdicts of people: both bad")
     assert won + lost + battles.count() == 24, "each of the 24 battles of ash has one vote"
     reader.locator("select[name=board]").select_option("")
     expect(verdicts.first).to_contain_text("both bad")
