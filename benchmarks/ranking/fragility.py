@@ -1,16 +1,17 @@
 """Fragility: how often the search finds the true minimum on small boards, and its CPU time on a large one.
 
-    python -m benchmarks.ranking.fragility [--boards 1000] [--battles 1000000] [--models 100] [--items 12000 300]
-                                   [--raters 1000 30]
+    python -m benchmarks.ranking.fragility [--boards 1000] [--first 0] [--battles 1000000] [--models 100]
+                                   [--items 12000 300] [--raters 1000 30]
 
 Small boards have 3 to 5 models and 8 to 16 battles, on half as many items, by two thirds as many raters. All removals
 of up to 4 votes, 4 items and 4 raters are tried: for the first place with all challengers, for the top 2 with all pairs
-across its edge, and for each two neighbours. An answer that is too large for that is counted apart if no smaller
-removal is enough.
+across its edge, and for each two neighbours. A removal is enough if the two models are then in the other order and
+still in one group of models that met. The brute force has its own fit and its own groups. An answer that is too large
+for it is counted apart if no smaller removal is enough.
 
 Each battle of a large board names one of the items and one of the raters, at random; `--items` and `--raters` give
-their numbers, one board after the other. All removed units are listed, and every answer is fitted again by the board's
-own fit.
+their numbers, one board after the other. All removed units are listed, and every answer is fitted again by the fit of
+the brute force.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from imarena.ranking import Battles, CodedColumn, Options
 from imarena.ranking.fragility import board
 from imarena.ranking.fragility.board import UNITS, BoardFragility, board_fragility
 from imarena.ranking.fragility.removal import FittedRemovals
-from tests.unit.ranking.test_fragility import Comparison, arena, compare_with_all, small_board, strengths_without
+from tests.unit.ranking.brute_force import Comparison, all_points, arena, changes, compare_with_all, small_board
 
 TRIED = 4
 SHOWN = 100
@@ -36,6 +37,7 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--boards", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first small board")
     parser.add_argument("--battles", type=int, default=1_000_000)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--items", type=int, nargs="+", default=[12_000, 300])
@@ -46,14 +48,14 @@ def main() -> None:
             print(f"{items:,} items, {raters:,} raters")
             large(large_board(options.battles, options.models, items, raters))
     if options.boards:
-        small(options.boards)
+        small(options.first, options.boards)
 
 
-def small(boards: int) -> None:
+def small(first: int, boards: int) -> None:
     """Compare all answers with the true minimum."""
     compared = {unit: Comparison() for unit in UNITS}
     for done in range(1, boards + 1):
-        compare_with_all(small_board(done - 1, 16), TRIED, compared)
+        compare_with_all(small_board(first + done - 1, 16), TRIED, compared)
         if done % SHOWN == 0 or done == boards:
             for unit, one in compared.items():
                 show(done, unit, one)
@@ -118,11 +120,9 @@ def report(battles: Battles, answer: BoardFragility) -> None:
             largest, none = max(known), len(sizes) - len(known)
             print(f"  neighbours, {unit}s: median {np.median(known):,.0f}, largest {largest:,}, none found {none}")
     removals = [order for order in answer.orders if order.removed is not None]
-    wrong = 0
-    for order in removals:
-        theta = strengths_without(battles, order)
-        wrong += theta[order.behind] <= theta[order.ahead]
-    print(f"  removals that do not change the order when fitted again: {wrong} of {len(removals)}")
+    points = all_points(battles)
+    wrong = sum(not changes(battles, order, points) for order in removals)
+    print(f"  removals without the other order in one group when fitted again: {wrong} of {len(removals)}")
 
 
 if __name__ == "__main__":

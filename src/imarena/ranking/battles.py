@@ -140,3 +140,15 @@ class ModelTally:
     wins: FloatArray
     losses: FloatArray
     ties: FloatArray
+
+
+def scale_weights(battles: Battles) -> Battles:
+    """Scale weights so that they sum to the number of equal battles with the same information (Kish 1965).
+
+    Only the ratio of weights is meaningful. Without this, a table whose weights sum to 1 would look like one battle
+    to everything that counts battles: the weak priors and the model's own error.
+    """
+    if battles.weight is None:
+        return battles
+    relative = battles.weight / battles.weight.max()
+    return replace(battles, weight=relative * (relative.sum() / (relative**2).sum()))

@@ -1,170 +1,37 @@
 """Fragility: the fewest removals are never below the true minimum and almost always equal to it."""
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from imarena.core import UserError
+from imarena.core.records import never_met_groups
 from imarena.ranking import Battles, CodedColumn, Options, rank_battles
-from imarena.ranking.fragility.board import UNITS, FragileOrder, RemovedUnit, RemovedVote, board_fragility
+from imarena.ranking.fragility.board import (
+    UNITS,
+    BoardFragility,
+    FragileOrder,
+    RemovedUnit,
+    RemovedVote,
+    SharedPlace,
+    board_fragility,
+)
 from imarena.ranking.fragility.removal import FittedRemovals
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry
-from imarena.ranking.likelihood.pair_counts import PairCells, count_pairs
-
-
-def arena(seed: int, models: int, n: int, items: int = 0) -> Battles:
-    rng = np.random.default_rng(seed)
-    strength = rng.normal(0, 0.9, models)
-    left = rng.integers(0, models, n)
-    right = (left + 1 + rng.integers(0, models - 1, n)) % models
-    won = rng.random(n) < 1 / (1 + np.exp(strength[right] - strength[left]))
-    outcome = np.where(rng.random(n) < 0.15, 1, np.where(won, 0, 2))
-    names = tuple(f"item {k}" for k in range(items))
-    item = CodedColumn(rng.integers(0, items, n).astype(np.int32), names) if items else None
-    return Battles(
-        tuple(f"m{k}" for k in range(models)), left.astype(np.int32), right.astype(np.int32), outcome.astype(np.int8),
-        item=item,
-    )  # fmt: skip
-
-
-def removals(available: list[int], size: int, first: int = 0) -> Iterator[dict[int, int]]:
-    """Every way to take `size` units."""
-    if size == 0:
-        yield {}
-        return
-    for kind in range(first, len(available)):
-        for count in range(1, min(available[kind], size) + 1):
-            for rest in removals(available, size - count, kind + 1):
-                yield {kind: count, **rest}
-
-
-def smallest(fits: FittedRemovals, pairs: set[tuple[int, int]], upto: int) -> dict[tuple[int, int], int]:
-    """For each pair the size of the smallest removal that puts the second above the first, found by trying all.
-
-    Pairs that need more than `upto` units are left out.
-    """
-    available = fits.units.available
-    found: dict[tuple[int, int], int] = {}
-    for size in range(1, upto + 1):
-        for taken in removals(available.tolist(), size):
-            removed = np.zeros_like(available)
-            removed[list(taken)] = list(taken.values())
-            counts = fits.counts_after(fits.cells.counts, removed)
-            theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
-            for ahead, behind in pairs - found.keys():
-                if theta[behind] > theta[ahead] + 1e-9 and fits.still_ranked(counts, ahead, behind):
-                    found[ahead, behind] = size
-        if len(found) == len(pairs):
-            break
-    return found
-
-
-def cells_without(battles: Battles, order: FragileOrder) -> PairCells:
-    """The battles that are left without the named units, counted anew."""
-    if order.unit != "vote":
-        column = battles.item if order.unit == "item" else battles.rater
-        assert column is not None
-        gone = {unit.name for unit in order.units}
-        kept = ~np.array([name in gone for name in column.names])[column.of]
-        return count_pairs(Battles(battles.models, battles.left[kept], battles.right[kept], battles.outcome[kept]))
-    cells = count_pairs(battles)
-    counts = cells.counts.copy()
-    for unit in order.units:
-        tied = " tied with " in unit.name
-        winner, loser = (battles.models.index(name) for name in unit.name.split(" tied with " if tied else " over "))
-        [cell] = np.flatnonzero((cells.left == min(winner, loser)) & (cells.right == max(winner, loser)))
-        counts[cell, 1 if tied else 0 if winner < loser else 2] -= unit.count
-    assert counts.min() >= 0
-    return replace(cells, counts=counts)
-
-
-def strengths_without(battles: Battles, order: FragileOrder) -> dict[str, float]:
-    """The board without the named units, by the fit of the board."""
-    assert sum(unit.count for unit in order.units) == order.removed
-    theta = fit_board(cells_without(battles, order), BradleyTerry()).theta
-    return dict(zip(battles.models, theta.tolist(), strict=True))
-
-
-@dataclass
-class Comparison:
-    """Answers beside the true minimum; `above` counts them by how much larger they are."""
-
-    above: Counter[int] = field(default_factory=Counter)
-    beyond: int = 0
-    """Answers so large that not all smaller removals were tried. None of those that were tried is enough."""
-
-    def holds(self) -> bool:
-        """Never below, equal on 95%, otherwise one above."""
-        return self.above.keys() <= {0, 1} and self.above[0] >= 0.95 * self.above.total() > 0
-
-
-def pairs_of(order: FragileOrder, ranked: list[str]) -> set[tuple[str, str]]:
-    """The pairs that answer the question: all challengers of the first place, all across the edge of the top k."""
-    if order.question == "neighbours":
-        return {(order.ahead, order.behind)}
-    top = 1 if order.question == "first place" else int(order.question.removeprefix("top "))
-    return {(above, below) for above in ranked[:top] for below in ranked[top:]}
-
-
-def group_of(battles: Battles, model: str) -> set[str]:
-    """The models that met this one, or one of those, and so on."""
-    group: set[int] = {battles.models.index(model)}
-    met = list(zip(battles.left.tolist(), battles.right.tolist(), strict=True))
-    for _ in battles.models:
-        group |= {one for pair in met if group & {*pair} for one in pair}
-    return {battles.models[one] for one in group}
-
-
-def compare_with_all(battles: Battles, upto: int, compared: dict[str, Comparison]) -> None:
-    """Add the answers to all questions about one board. A removal that does not change the order fails here."""
-    answers = board_fragility(battles, Options(fragility=2)).orders
-    for unit, comparison in compared.items():
-        _compare(battles, [one for one in answers if one.unit == unit], unit, upto, comparison)
-
-
-def _compare(battles: Battles, orders: list[FragileOrder], unit: str, upto: int, compared: Comparison) -> None:
-    fits = FittedRemovals(battles, unit)
-    ranked = [battles.models[model] for model in np.argsort(-fits.base, kind="stable")]
-    place = {model: number for number, model in enumerate(battles.models)}
-    asked: dict[FragileOrder, set[tuple[int, int]]] = {}
-    for order in orders:
-        group = group_of(battles, order.ahead)
-        named = pairs_of(order, [model for model in ranked if model in group])
-        asked[order] = {(place[a], place[b]) for a, b in named}
-    limit = fits.units.total // 2
-    largest = max(limit if order.removed is None else order.removed - 1 for order in orders)
-    tried = min(upto, largest)
-    found = smallest(fits, set().union(*asked.values()), tried)
-    for order, pairs in asked.items():
-        removed = limit + 1 if order.removed is None else order.removed
-        if order.removed is not None:
-            theta = strengths_without(battles, order)
-            assert theta[order.behind] > theta[order.ahead]
-        least = min(found.get(pair, removed) for pair in pairs)
-        if least < removed:
-            compared.above[removed - least] += 1
-        elif order.removed is None or removed > tried + 1:
-            compared.beyond += 1
-        else:
-            compared.above[0] += 1
-
-
-def with_raters(battles: Battles, raters: int, rng: np.random.Generator) -> Battles:
-    of = rng.integers(0, raters, len(battles)).astype(np.int32)
-    return replace(battles, rater=CodedColumn(of, tuple(f"rater {k}" for k in range(raters))))
-
-
-def small_board(seed: int, largest: int) -> Battles:
-    """3 to 5 models, 8 battles or more on half as many items by 2/3 as many raters, no two models equally strong."""
-    rng = np.random.default_rng(seed)
-    models, n = int(rng.integers(3, 6)), int(rng.integers(8, largest + 1))
-    battles = with_raters(arena(seed, models, n, items=n // 2), 2 * n // 3, rng)
-    base = np.sort(FittedRemovals(battles, "vote").base)
-    return battles if np.diff(base).min() > 1e-6 else small_board(seed + 100_000, largest)
+from imarena.ranking.likelihood.pair_counts import count_pairs
+from tests.unit.ranking.brute_force import (
+    Comparison,
+    all_points,
+    arena,
+    compare_with_all,
+    fit_all,
+    rows_removed,
+    small_board,
+    with_raters,
+)
 
 
 def test_the_answers_are_the_minimum_of_small_boards() -> None:
@@ -203,11 +70,137 @@ def test_a_fit_after_a_removal_is_the_fit_of_the_board() -> None:
         fits = FittedRemovals(small_board(seed, 16), "vote")
         rng = np.random.default_rng(seed)
         for _ in range(10):
-            counts = fits.counts_after(
-                fits.cells.counts, rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5)
-            )
+            removed = rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5)
+            counts = fits.counts_after(fits.cells.counts, removed)
             theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
-            assert fits.strengths(counts, fits.base) == pytest.approx(theta, abs=1e-6)
+            assert fits.strengths(counts, fits.base, removed) == pytest.approx(theta, abs=1e-6)
+
+
+def test_the_fit_of_the_brute_force_is_the_fit_of_the_board() -> None:
+    for seed in range(40):
+        battles = arena(seed, 6, 9)
+        board = fit_all(all_points(battles)[None])
+        fits = fit_board(count_pairs(battles), BradleyTerry())
+        assert (board.together[0] == (fits.blocks.island[:, None] == fits.blocks.island)).all()
+        leads, expected = (theta[:, None] - theta[None, :] for theta in (board.theta[0], fits.theta))
+        assert leads[board.together[0]] == pytest.approx(expected[board.together[0]], abs=1e-8)
+
+
+def renamed(battles: Battles, order: list[int]) -> Battles:
+    """The same rows; the k-th model gets a name at another place of the alphabet."""
+    number = np.array(order, np.int32)
+    names = tuple(battles.models[order.index(place)] + " renamed" for place in range(len(order)))
+    return replace(battles, models=names, left=number[battles.left], right=number[battles.right])
+
+
+def test_names_of_models_change_no_answer() -> None:
+    """Half of these boards have models with equal ratings."""
+    shared = 0
+    for seed in range(20):
+        battles = small_board(seed, 12) if seed % 2 else arena(seed, 4, 6, items=3)
+        answer = board_fragility(battles, Options(fragility=2))
+        shared += len(answer.shared) > 0
+        order = np.random.default_rng(seed).permutation(len(battles.models)).tolist()
+        other = board_fragility(renamed(battles, order), Options(fragility=2))
+        assert str(other).replace(" renamed", "") == str(answer)
+    assert shared > 2
+
+
+def without(battles: Battles, rows: NDArray[np.bool_]) -> Battles:
+    """The other rows, with the models that still have battles."""
+    left, right = battles.left[~rows], battles.right[~rows]
+    played = np.isin(np.arange(len(battles.models)), [left, right])
+    number = np.cumsum(played).astype(np.int32) - 1
+    names = tuple(name for name, kept in zip(battles.models, played, strict=True) if kept)
+    weight = None if battles.weight is None else battles.weight[~rows]
+    return Battles(names, number[left], number[right], battles.outcome[~rows], weight=weight)
+
+
+def shows_new_order(battles: Battles, order: FragileOrder) -> bool:
+    """Does `rank` without the removed units show both models in one group and in the new order?"""
+    board = rank_battles(without(battles, rows_removed(battles, order)), Options(rounds=0))
+    standing = {model.model: model for model in board.models}
+    groups = never_met_groups(board.notices, tuple(standing))
+    ahead, behind = standing[order.ahead], standing[order.behind]
+    assert ahead.rating - behind.rating == pytest.approx(order.difference_without, abs=1e-4)
+    return behind.rank < ahead.rank and any({order.ahead, order.behind} <= {*group} for group in groups)
+
+
+def test_rank_without_the_removed_units_shows_the_new_order_in_one_group() -> None:
+    checked = 0
+    for seed in range(15):
+        battles = small_board(seed, 12)
+        orders = [one for one in board_fragility(battles, Options(fragility=2)).orders if one.removed is not None]
+        assert all(shows_new_order(battles, order) for order in orders)
+        checked += len(orders)
+    assert checked > 50
+
+
+def test_rank_of_weighted_battles_shows_the_new_order() -> None:
+    """`rank` scales the weights that are left, and where it needs a prior, the ratings depend on that scale."""
+    checked = 0
+    for seed in range(50, 60):
+        battles = small_board(seed, 12)
+        weight = np.random.default_rng(seed).choice([0.5, 1, 2, 5], len(battles)) / 100
+        battles = replace(battles, weight=weight)
+        rating = {model.model: model.rating for model in rank_battles(battles, Options(rounds=0)).models}
+        for order in board_fragility(battles, Options(fragility=2)).orders:
+            assert rating[order.ahead] - rating[order.behind] == pytest.approx(order.difference, abs=1e-4)
+            if order.removed is not None and order.unit != "vote":  # votes of one kind may have several weights
+                assert shows_new_order(battles, order)
+                checked += 1
+    assert checked > 20
+
+
+def by_two_raters(rows: list[tuple[str, str, str]]) -> BoardFragility:
+    """The answers for rows of winner, loser and rater."""
+    models, raters = sorted({name for row in rows for name in row[:2]}), sorted({row[2] for row in rows})
+    left, right = (np.array([models.index(row[side]) for row in rows], np.int32) for side in (0, 1))
+    rater = CodedColumn(np.array([raters.index(row[2]) for row in rows], np.int32), tuple(raters))
+    battles = Battles(tuple(models), left, right, np.zeros(len(rows), np.int8), rater=rater)
+    return board_fragility(battles, Options(fragility=1))
+
+
+def test_a_removal_after_which_the_two_never_met_is_no_change_of_order() -> None:
+    """Only r0 compared a and b with c and d; without r0, nothing orders the two groups."""
+    inside = [
+        ("a", "b", "r1"),
+        ("a", "b", "r1"),
+        ("b", "a", "r1"),
+        ("c", "d", "r2"),
+        ("c", "d", "r2"),
+        ("d", "c", "r2"),
+    ]
+    across = [("a", "c", "r0"), ("a", "d", "r0"), ("b", "c", "r0"), ("c", "b", "r0")]
+    answer = by_two_raters([*inside, *across])
+    of_raters = {(one.ahead, one.behind): one.removed for one in answer.orders if one.unit == "rater"}
+    assert of_raters.keys() >= {("a", "b"), ("c", "d")}
+    assert all(removed is None for (a, b), removed in of_raters.items() if (a in "ab") != (b in "ab"))
+
+
+def test_models_with_equal_ratings_share_a_place() -> None:
+    ring = [("a", "b", "r0"), ("b", "c", "r0"), ("c", "d", "r1"), ("d", "a", "r1")]
+    answer = by_two_raters(ring)
+    assert answer.orders == ()
+    assert [(place.place, {*place.models}) for place in answer.shared] == [(1, {*"abcd"})]
+    lost = [(winner, "e", f"r{number}") for number, winner in enumerate("abcd")]
+    below = by_two_raters([*ring, *lost, ("e", "a", "r9"), ("e", "b", "r9"), ("e", "c", "r9")])
+    assert {order.question for order in below.orders} <= {"first place", "neighbours"}
+    pair = by_two_raters(
+        [
+            ("a", "b", "r0"),
+            ("b", "a", "r0"),
+            ("a", "c", "r0"),
+            ("b", "c", "r1"),
+            ("c", "a", "r2"),
+            ("c", "b", "r3"),
+            ("a", "c", "r4"),
+            ("b", "c", "r5"),
+        ]
+    )
+    assert pair.shared == (SharedPlace(1, ("a", "b")),)
+    assert {(order.question, order.behind) for order in pair.orders} == {("neighbours", "c")}
+    assert {order.removed for order in pair.orders if order.unit == "vote"} == {2}
 
 
 def test_groups_that_never_met_are_not_compared() -> None:

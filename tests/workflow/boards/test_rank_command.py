@@ -174,8 +174,34 @@ def test_a_removal_that_was_not_found_is_not_printed_as_a_change(tmp_path: Path)
     assert re.findall(r"^(\w+(?: \w+)?) +votes +not found +(\w) +(\w) ", table, re.MULTILINE) == [
         ("first place", "c", "d"), ("first place", "a", "b"), ("neighbours", "c", "d"), ("neighbours", "a", "b"),
     ]  # fmt: skip
-    assert "no removal of up to half of the votes" in table
+    assert "Not found: no removal of up to half of the votes was found that changes this order." in table
     assert "Some models never met: each group of models that met has its own rows" in table
+
+
+def test_fragility_asks_nothing_about_models_with_equal_ratings(tmp_path: Path) -> None:
+    """Each of four models beats the next one; the last one beats the first."""
+    path = tmp_path / "b.csv"
+    path.write_text("left,right,winner\na,b,left\nb,c,left\nc,d,left\nd,a,left\n")
+    shown = run("--from", str(path), "--fragility", "3", "--rounds", "50").stdout
+    table = shown[shown.index("Fragility") : shown.index("Clones")]
+    assert re.findall(r"^place 1 +shared +a, b, c, d +0\.0$", table, re.MULTILINE)
+    assert "shared: these models have equal ratings" in table
+    assert "not found" not in table
+    found = Imarena(tmp_path)("--json", "rank", "--from", path, "--fragility", 3, "--rounds", 50).json
+    assert found["details"]["fragility"]["orders"] == []
+    assert found["details"]["fragility"]["shared"] == [{"place": 1, "models": ["a", "b", "c", "d"]}]
+
+
+def test_fragility_counts_no_removal_that_only_separates_two_models(tmp_path: Path) -> None:
+    """Only r0 compared a and b with c and d. Without r0, b and c are in groups that never met."""
+    rows = ["a,b,left,r1", "a,b,left,r1", "a,b,right,r1", "c,d,left,r2", "c,d,left,r2", "c,d,right,r2"]
+    rows += ["a,c,left,r0", "a,d,left,r0", "b,c,left,r0", "b,c,right,r0"]
+    (tmp_path / "b.csv").write_text("\n".join(["left,right,winner,rater", *rows]) + "\n")
+    words = ("--json", "rank", "--from", tmp_path / "b.csv", "--interval", "none", "--fragility", 3)
+    orders = Imarena(tmp_path)(*words).json["details"]["fragility"]["orders"]
+    of_raters = {(one["ahead"], one["behind"]): one["removed"] for one in orders if one["unit"] == "rater"}
+    assert of_raters["b", "c"] is None
+    assert of_raters["c", "d"] == 1
 
 
 def sweep(path: Path, wins: int) -> Path:

@@ -69,11 +69,7 @@ def command(
             for health in (*judges, together):
                 print_tables(console, _latex_tables(health), latex=True)
             return
-        if not judges:
-            console.print(f"There are no judgments: run `{command_line('judge')}` or `battle`.")
-        _show_summary(console, judges)
-        for health in judges:
-            _show(console, health)
+        _show_judges(console, judges)
         if together.lines or together.notices:
             _show(console, together)
         if texts.read + texts.unread:
@@ -83,6 +79,18 @@ def command(
             show_findings(console, texts)
 
     emit(context, document, show)
+
+
+def _show_judges(console: Console, judges: "Sequence[JudgeHealth]") -> None:
+    """Print one row per judge, if there are several, and then the figures of each."""
+    from imarena.workflows.studies import health_summary
+
+    if not judges:
+        console.print(f"There are no judgments: run `{command_line('judge')}` or `battle`.")
+    if len(judges) > 1:
+        print_tables(console, [health_summary(judges)])
+    for health in judges:
+        _show(console, health)
 
 
 def _probe(
@@ -112,14 +120,6 @@ def _probe(
             _show(console, health)
 
     judging_options.finish_run(context, document, reports, options.dry_run, more=show)
-
-
-def _show_summary(console: Console, judges: "Sequence[JudgeHealth]") -> None:
-    """Print one row per judge if there are several."""
-    from imarena.workflows.studies import health_summary
-
-    if len(judges) > 1:
-        print_tables(console, [health_summary(judges)])
 
 
 def _show(console: Console, health: "JudgeHealth") -> None:

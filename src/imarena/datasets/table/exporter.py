@@ -27,7 +27,7 @@ _SUFFIXES = {
 }
 _REPLACED = ("superseded", "retracted")
 """Votes that their rater changed or withdrew; they are left out without a message."""
-_NATIVE = ", which only the format `native` has"
+_NATIVE = ", which only `export native` writes"
 _TEXTS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
 _ROLES = {"source": "sources", "reference": "references", "mask": "masks"}
 _OUTPUT_COLUMNS = (

@@ -17,16 +17,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core import (
-    ITEM_LEFT_OUT,
-    NOT_ASKED,
-    Importable,
-    Intake,
-    Skip,
-    UserError,
-    command_line,
-    first_line,
-)
+from imarena.core import ITEM_LEFT_OUT, NOT_ASKED, Importable, Intake, Skip, UserError, command_line, first_line
 from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, JsonDict, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn
+from imarena.ranking.battles import Battles, CodedColumn, scale_weights
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.board_settings import board_settings
 from imarena.ranking.boards.intervals import present_ends
@@ -242,18 +242,13 @@ def _with_sandwich(
 
 
 def _in_battles(battles: Battles) -> tuple[Battles, tuple[Notice, ...]]:
-    """Scale weights so that they sum to the number of equal battles with the same information (Kish 1965).
-
-    Only the ratio of weights is meaningful. Without this, a table whose weights sum to 1 would look like one battle
-    to everything that counts battles: the weak priors and the model's own error.
-    """
-    if battles.weight is None:
+    """Scale the weights, with a notice if few battles have most of the weight."""
+    scaled = scale_weights(battles)
+    if scaled.weight is None:
         return battles, ()
-    relative = battles.weight / battles.weight.max()
-    scaled = relative * (relative.sum() / (relative**2).sum())
-    worth, n = float(scaled.sum()), len(battles)
+    worth, n = float(scaled.weight.sum()), len(battles)
     uneven = Notice(code="weights_uneven", values={"battles": n, "worth": worth})
-    return replace(battles, weight=scaled), (uneven,) if worth < 0.1 * n else ()
+    return scaled, (uneven,) if worth < 0.1 * n else ()
 
 
 def _setup(battles: Battles, options: Options) -> PreparedMethod:

@@ -2,24 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from imarena.core import UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn
+from imarena.ranking.battles import Battles, CodedColumn, scale_weights
 from imarena.ranking.fragility.removal import FittedRemovals
-from imarena.ranking.fragility.search import PassingSearch, Removal
+from imarena.ranking.fragility.search import MARGIN, PassingSearch, Removal
 from imarena.ranking.islands import islands_of
+from imarena.ranking.likelihood.fit import fit_board
+from imarena.ranking.likelihood.likelihoods import BradleyTerry
+from imarena.ranking.likelihood.pair_counts import count_pairs, counts_by_pair
 from imarena.ranking.options import Options
+from imarena.tables import build_column
 
 UNITS = ("vote", "item", "rater")
 TRIED = 6
 """Number of pairs of models, most promising first, that are searched for the first place and for the top k."""
 LISTED = 1000
 """Largest number of removed units, and of votes with their item and rater, that are listed."""
+ROWS = 1 << 14
+"""Rows that are read at once to find the first battle of each model."""
 BEST_OF_2, BEST_OF_10 = 0.5641895835, 1.5387527308
 """Expected largest of 2 and of 10 independent standard normal numbers."""
 
@@ -49,7 +55,7 @@ class RemovedUnit:
 
 @dataclass(frozen=True)
 class FragileOrder:
-    """The fewest units without which `behind` would be above `ahead`."""
+    """The fewest units without which `behind` is above `ahead`, with both still in one group of models that met."""
 
     question: str
     """`first place`, `top 3` or `neighbours`."""
@@ -67,6 +73,15 @@ class FragileOrder:
 
 
 @dataclass(frozen=True)
+class SharedPlace:
+    """Models of one group with equal ratings, so that nothing decides their order."""
+
+    place: int
+    """Their place in the group, from 1."""
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CloneGain:
     """Rating points by which the best of 2 or of 10 entries of one model is ahead of it, by chance alone."""
 
@@ -77,15 +92,17 @@ class CloneGain:
 
 @dataclass(frozen=True)
 class BoardFragility:
-    """The fragile orders for each kind of unit that the battles name, and what clones would gain."""
+    """The fragile orders for each kind of unit that the battles name, shared places, and what clones would gain."""
 
     orders: tuple[FragileOrder, ...]
+    shared: tuple[SharedPlace, ...]
     clones: tuple[CloneGain, ...]
 
     def to_json(self) -> JsonDict:
         """The form that `rank --json` prints."""
         return {
             "orders": [{**asdict(order), "units": [unit.to_json() for unit in order.units]} for order in self.orders],
+            "shared": [{"place": one.place, "models": list(one.models)} for one in self.shared],
             "clones": [asdict(gain) for gain in self.clones],
         }
 
@@ -93,23 +110,54 @@ class BoardFragility:
 def board_fragility(battles: Battles, options: Options) -> BoardFragility:
     """Find the fragile orders for each kind of unit that the battles name, and what a clone of each model would gain.
 
-    Models of groups that never met are not compared: each group has its own first place and top k. Every answer is
-    checked by fitting the board without the removed units. It is the smallest removal that the search found; a
-    smaller one may exist (docs/design/ranking.md).
+    Models of groups that never met are not compared: each group has its own first place and top k. Models with equal
+    ratings share a place, and nothing is asked about their order. Every answer is checked by fitting the board without
+    the removed units. It is the smallest removal that the search found; a smaller one may exist
+    (docs/design/ranking.md).
     """
     top = options.fragility or 0
     _check(battles, options, top)
+    battles = _by_rating(scale_weights(battles))
     orders: list[FragileOrder] = []
+    shared: tuple[SharedPlace, ...] = ()
     clones: tuple[CloneGain, ...] = ()
     for unit in UNITS:
         if (unit == "item" and battles.item is None) or (unit == "rater" and battles.rater is None):
             continue
         fits = FittedRemovals(battles, unit)
+        groups = [_places(fits, group) for group in _groups_that_met(fits)]
         if fits.units.total:
-            for group in _groups_that_met(fits):
-                orders += _orders(battles, fits, unit, group, min(top, len(group) - 1), options)
+            for places in groups:
+                orders += _orders(battles, fits, unit, places, top, options)
+        shared = shared or tuple(place for places in groups for place in _shared(battles, places))
         clones = clones or _clones(battles, fits, options)
-    return BoardFragility(tuple(orders), clones)
+    return BoardFragility(tuple(orders), shared, clones)
+
+
+def _by_rating(battles: Battles) -> Battles:
+    """The same battles with the models sorted by rating, equal ones by their first battle.
+
+    Where a search has a choice it takes the earlier model, so that names must not decide which one that is.
+    """
+    cells = counts_by_pair(battles) if battles.weight is None else count_pairs(battles)
+    rating = np.round(fit_board(cells, BradleyTerry()).theta, 7)
+    never = 2 * len(battles)
+    first = np.full(len(battles.models), never)
+    for begin in range(0, len(battles), ROWS):
+        sides = np.stack([side[begin : begin + ROWS] for side in (battles.left, battles.right)], axis=1).ravel()
+        models, at = np.unique(sides, return_index=True)
+        first[models] = np.minimum(first[models], 2 * begin + at)
+        if first.max() < never:
+            break
+    order = np.lexsort((first, -rating))
+    number = np.empty(order.size, battles.left.dtype)
+    number[order] = np.arange(order.size)
+    return replace(
+        battles,
+        models=tuple(battles.models[model] for model in order.tolist()),
+        left=build_column(len(battles), number.dtype, lambda rows: number[battles.left[rows]]),
+        right=build_column(len(battles), number.dtype, lambda rows: number[battles.right[rows]]),
+    )
 
 
 def _check(battles: Battles, options: Options, top: int) -> None:
@@ -135,10 +183,31 @@ def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+def _places(fits: FittedRemovals, group: list[int]) -> list[list[int]]:
+    """The models of a group, best first; those with equal ratings share a place."""
+    places = [[group[0]]]
+    for better, model in pairwise(group):
+        if fits.base[better] - fits.base[model] > MARGIN:
+            places.append([])
+        places[-1].append(model)
+    return places
+
+
+def _shared(battles: Battles, places: list[list[int]]) -> Iterable[SharedPlace]:
+    above = 0
+    for models in places:
+        if len(models) > 1:
+            yield SharedPlace(above + 1, tuple(battles.models[model] for model in sorted(models)))
+        above += len(models)
+
+
 def _orders(
-    battles: Battles, fits: FittedRemovals, unit: str, ranked: list[int], top: int, options: Options
+    battles: Battles, fits: FittedRemovals, unit: str, places: list[list[int]], top: int, options: Options
 ) -> Iterable[FragileOrder]:
-    """Find the fragile orders among the models of one group; `ranked`: best first."""
+    """Find the fragile orders among the models of one group, by place.
+
+    Nothing is asked about the first place or the top k if models share the place at its edge.
+    """
     half = fits.units.total // 2
     searched: dict[tuple[int, int], tuple[PassingSearch, Removal | None]] = {}
 
@@ -152,6 +221,8 @@ def _orders(
         return answer
 
     def easiest(pairs: list[tuple[int, int]]) -> tuple[PassingSearch, Removal | None]:
+        if len(pairs) == 1:
+            return search(*pairs[0], half)
         by_estimate = sorted(pairs, key=lambda pair: PassingSearch(fits, *pair).estimate())
         best = search(*by_estimate[0], half)
         for pair in by_estimate[1:TRIED]:
@@ -175,11 +246,15 @@ def _orders(
             units=() if removal is None else _removed(battles, fits, removal),
         )
 
-    yield order("first place", easiest([(ranked[0], model) for model in ranked[1:]]))
-    if top > 1:
+    ranked = [model for place in places for model in place]
+    edges = set(accumulate(len(place) for place in places[:-1]))
+    top = min(top, len(ranked) - 1)
+    if 1 in edges:
+        yield order("first place", easiest([(ranked[0], model) for model in ranked[1:]]))
+    if top > 1 and top in edges:
         yield order(f"top {top}", easiest([(above, below) for above in ranked[:top] for below in ranked[top:]]))
-    for ahead, behind in pairwise(ranked):
-        yield order("neighbours", search(ahead, behind, half))
+    for upper, lower in pairwise(places):
+        yield order("neighbours", easiest([(above, below) for above in upper for below in lower]))
 
 
 def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.battles import Battles
+from imarena.ranking.islands import islands_of
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair
@@ -53,6 +54,8 @@ class RemovalUnits:
     """Names of items or raters, by kind; empty for votes."""
     kind_of: IntArray | None = None
     """(n,) the kind of each vote, if the battles name items or raters."""
+    squares: FloatArray | None = None
+    """(kinds,) the sum of the squared weights of one unit's battles; None for battles without weights."""
 
     @property
     def total(self) -> int:
@@ -88,7 +91,8 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     matrix = csr_matrix((weight[rows], (row, entry[rows])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
     names = tuple(column.names[code] for code in codes)
-    return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names)
+    squares = None if battles.weight is None else np.bincount(row, weight[rows] ** 2, codes.size).astype(np.float64)
+    return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names, squares=squares)
 
 
 def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
@@ -108,7 +112,7 @@ def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
         )
         entries, weight = keys // weights.size, weights[keys % weights.size]
     matrix = csr_matrix((weight, (np.arange(entries.size), entries)), shape=(entries.size, cells.counts.size))
-    return RemovalUnits(matrix, available, (), kind_of)
+    return RemovalUnits(matrix, available, (), kind_of, None if battles.weight is None else weight**2)
 
 
 class FittedRemovals:
@@ -120,7 +124,8 @@ class FittedRemovals:
         self.units = removal_units(battles, self.cells, by)
         self.base = self._whole_fit(self.cells.counts)
         self._base_inverse = self._inverse = self.inverse(self.cells.counts, self.base)
-        self._fitted: dict[bytes, FloatArray] = battles.computed.setdefault("fragility fits", {})
+        self._squares = 0.0 if battles.weight is None else float((battles.weight**2).sum())
+        self._fitted: dict[tuple[bytes, float], FloatArray] = battles.computed.setdefault("fragility fits", {})
 
     @property
     def small(self) -> bool:
@@ -135,13 +140,6 @@ class FittedRemovals:
         cell = np.full((m, m), left.size)
         cell[left, right] = cell[right, left] = np.arange(left.size)
         return cell
-
-    @cached_property
-    def _cells_of(self) -> list[IntArray]:
-        """The cells of each model."""
-        of = np.concatenate([self.cells.left, self.cells.right])
-        order = np.argsort(of, kind="stable")
-        return np.split(order % self.cells.left.size, np.searchsorted(of[order], np.arange(1, self.cells.n_models)))
 
     @cached_property
     def _places(self) -> IntArray:
@@ -177,18 +175,26 @@ class FittedRemovals:
                 pass
         return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
 
-    def strengths(self, counts: FloatArray, start: FloatArray) -> FloatArray:
-        """(m,) strengths fitted to these counts, as `rank` fits them."""
+    def strengths(self, counts: FloatArray, start: FloatArray, removed: IntArray) -> FloatArray:
+        """(m,) strengths fitted to these counts, those without the units `removed` (kinds,), as `rank` fits them."""
+        scale = self._scale(counts, removed)
         if not self.small:
-            return self._fit(counts, start)
-        key = counts.tobytes()
+            return self._fit(counts, start, scale)
+        key = counts.tobytes(), scale
         if key not in self._fitted:
-            self._fitted[key] = self._fit(counts, start)
+            self._fitted[key] = self._fit(counts, start, scale)
         return self._fitted[key]
 
-    def _fit(self, counts: FloatArray, start: FloatArray) -> FloatArray:
+    def _scale(self, counts: FloatArray, removed: IntArray) -> float:
+        """By how much `rank` scales the remaining weights; only a prior depends on it (see `scale_weights`)."""
+        if self.units.squares is None:
+            return 1.0
+        squares = self._squares - float(self.units.squares @ removed)
+        return float(counts.sum()) / squares if squares > NOTHING else 1.0
+
+    def _fit(self, counts: FloatArray, start: FloatArray, scale: float) -> FloatArray:
         if not self._has_maximum(counts):
-            return self._whole_fit(counts)
+            return self._whole_fit(counts * scale)
         theta: FloatArray = start - start.mean()
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         played, won = counts @ PLAYED, counts @ POINTS
@@ -208,7 +214,7 @@ class FittedRemovals:
             if size * (size / before if before < np.inf else 1.0) < NEWTON_TOLERANCE:  # the next step is that small
                 return theta
             before = size
-        return self._whole_fit(counts)
+        return self._whole_fit(counts * scale)
 
     def _expected(self, played: FloatArray, theta: FloatArray) -> FloatArray:
         """(m,) expected points of each model; `played` is by cell, or (m, m) if most models met."""
@@ -313,9 +319,18 @@ class FittedRemovals:
         share = np.asarray(self.units.matrix @ information) / max(float(reach[ahead] - reach[behind]), 1e-12)
         return np.asarray(np.clip(share, 1 / max(self.units.total, 1), 1.0), np.float64)
 
-    def still_ranked(self, counts: FloatArray, *models: int) -> bool:
-        """Does each of these models have a battle left?"""
-        return all(bool(counts[self._cells_of[model]].any()) for model in models)
+    def still_met(self, counts: FloatArray, one: int, other: int) -> bool:
+        """Are these two models, which are in one group of the whole board, in one group without these battles?"""
+        played = counts.any(axis=1)
+        if not (self._played_before & ~played).any():
+            return True
+        island = islands_of(self.cells.left[played], self.cells.right[played], self.cells.n_models)
+        return bool(island[one] == island[other])
+
+    @cached_property
+    def _played_before(self) -> NDArray[np.bool_]:
+        """(K,) does the cell have battles on the whole board?"""
+        return np.asarray(self.cells.counts.any(axis=1))
 
 
 def _inverted(matrix: FloatArray) -> FloatArray:

@@ -10,8 +10,8 @@ import numpy as np
 from imarena.core import FloatArray, IntArray
 from imarena.ranking.fragility.removal import FittedRemovals
 
-MARGIN = 1e-9
-"""A model is ahead if its strength is larger by more than this."""
+MARGIN = 1e-8
+"""A model is ahead if its strength is larger by more than this. Otherwise a board shows equal ratings."""
 APPROACHES = 12
 """Most fits in which the units of a larger removal are chosen again, by their effects after the last fit."""
 FINE = 8
@@ -95,11 +95,11 @@ class PassingSearch:
         return float(theta[self.ahead] - theta[self.behind])
 
     def _without(self, removed: IntArray, near: Removal) -> Removal | None:
-        """Fit the board without these units; None if one of the two models has no battle left."""
+        """Fit the board without these units; None if the two models are then in groups that never met."""
         counts = self.fits.counts_after(near.counts, removed - near.removed)
-        if not self.fits.still_ranked(counts, self.ahead, self.behind):
+        if not self.fits.still_met(counts, self.ahead, self.behind):
             return None
-        theta = self.fits.strengths(counts, near.theta)
+        theta = self.fits.strengths(counts, near.theta, removed)
         return Removal(removed, counts, theta, self._lead(theta))
 
     def _gains(self, at: Removal) -> FloatArray:
@@ -159,21 +159,29 @@ class PassingSearch:
         return best
 
     def _greedy(self, limit: int) -> Removal | None:
-        """Remove the most helpful units, half of the estimated number at a time and the last ones one by one."""
-        state = self.start
+        """Remove the most helpful units, half of the estimated number at a time and the last ones one by one.
+
+        A step after which the two models are in groups that never met is made smaller. If it is a single unit, that
+        unit stays: with fewer battles, the groups would still never meet.
+        """
+        state, part = self.start, 2
+        kept = np.zeros(self.fits.units.available.size, bool)
         while not state.passed:
             gains = self._gains(state)
-            left = self.fits.units.available - state.removed
+            left = np.where(kept, 0, self.fits.units.available - state.removed)
             units = self._most_helpful(left, max(state.lead, 0.0), gains)
             if units is None or state.size >= limit:
                 return None
             size = int(units.sum())
-            step = 1 if size <= FINE else size // 2
+            step = 1 if size <= FINE else max(size // part, 1)
             first = _first(units, gains, min(step, limit - state.size))
             further = self._without(state.removed + first, state)
-            if further is None:
-                return None
-            state = further
+            if further is not None:
+                state = further
+            elif step > 1:
+                part *= 4
+            else:
+                kept |= first > 0
         return state
 
     def _smaller(self, removal: Removal) -> Removal | None:

@@ -86,10 +86,9 @@ def rehearse_campaign(
     """Copy the workspace to a new folder and let simulated raters do the campaign there."""
     record = get_campaign(workspace, campaign)
     if not record.open or plan_of(record).paused:
-        state, command = "closed", command_line("campaign close", record.name) + " --reopen"
-        if record.open:
-            state, command = "paused", command_line("campaign change", record.name) + " --resume"
-        raise UserError(f"'{record.name}' is {state}: nobody is given tasks.", hint=command)
+        state, *command = ("paused", "change", "--resume") if record.open else ("closed", "close", "--reopen")
+        hint = command_line(f"campaign {command[0]}", record.name, command[1])
+        raise UserError(f"'{record.name}' is {state}: nobody is given tasks.", hint=hint)
     counts = dict(USUAL if people is None else people)
     if not any(counts.values()):
         raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
