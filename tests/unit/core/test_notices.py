@@ -43,6 +43,7 @@ EXAMPLES = [
     Notice(code="outputs_missing", values={"editor": "new", "items": 8, "missing": 7, "keys": list("abcdefg")}),
     Notice(code="people_rows_not_used", values={"file": "r.csv", "rows": 9, "causes": {"no value": 2}}),
     Notice(code="outputs_of_other_size", values={"editor": "new", "outputs": 7, "of": 8, "keys": list("abcdefg")}),
+    Notice(code="files_not_asked", values={"files": 5, "examples": ["new: Thumbs.db", "new: x.png"]}),
     Notice(code="ratings_not_numbers", values={"file": "r.csv", "rows": {"3": "good"}}),
     Notice(code="scores_beyond_scale", values={"judge": "j", "scores": 2, "low": 0.0, "high": 1.0}),
     Notice(code="judgments_failed", values={"statuses": {"refused": 2}}),

@@ -297,8 +297,8 @@ def test_battles_without_an_output_end_with_3_whatever_the_interval(imarena: Ima
     write_battles(tmp_path / "b.csv", ("a", "b", 24, 6), missing=2)
     for rule in ("a below b", "b below a"):
         ended = imarena("rank", "--from", "b.csv", "--fail-if", rule, "--summary", "s.md", code=3)
-        assert "Battles without a verdict or an output: 2 missing output." in ended.out
-        assert "**Incomplete:** Battles without" in (tmp_path / "s.md").read_text(encoding="utf-8")
+        assert "Without a result: 2 battles in which one side has no output." in " ".join(ended.out.split())
+        assert "**Incomplete:** Without a result" in (tmp_path / "s.md").read_text(encoding="utf-8")
 
 
 def test_a_workspace_board_has_a_gate(asked_once: Imarena) -> None:

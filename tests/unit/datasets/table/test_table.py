@@ -127,7 +127,7 @@ def test_a_broken_source_keeps_its_row_out(bench: Path, name: str) -> None:
     intake = import_all(table.read, bench)
     assert {item.key for item in intake.all(Item)} == {"cat", "town"}
     assert told(intake)[0].startswith("items.csv, line 3: images/dog.png")
-    assert any("outputs/old/dog.png: there is no item" in line for line in told(intake))
+    assert any("outputs/old/dog.png: its item was left out: see items.csv, line 3" in line for line in told(intake))
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
