@@ -5,13 +5,12 @@ Any other source, such as a workspace, uses the same functions by filling the sa
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from imarena.core import NOT_COUNTED, UserError, command_line, grouped, unknown_name
 from imarena.core.records import Outcome
 from imarena.stats import MIRROR
-from imarena.tables import column_names
+from imarena.tables import TablePath, column_names
 
 ScaleRange = tuple[float, float]
 """Lowest and highest value of a scale."""
@@ -83,7 +82,7 @@ class VerdictColumns:
         return len(self.item)
 
 
-def ratings_from_file(path: Path, *, skip_bad: bool = False) -> RatingColumns:
+def ratings_from_file(path: TablePath, *, skip_bad: bool = False) -> RatingColumns:
     """Read a ratings table: CSV, TSV, JSON Lines or Parquet.
 
     A word among numbers raises; with `skip_bad` it is skipped and listed in `bad_values`.
@@ -98,7 +97,7 @@ def ratings_from_file(path: Path, *, skip_bad: bool = False) -> RatingColumns:
     )
 
 
-def scores_from_file(path: Path) -> ScoreColumns:
+def scores_from_file(path: TablePath) -> ScoreColumns:
     """Read a scores table: CSV, TSV, JSON Lines or Parquet."""
     from imarena.tables import read_table
 
@@ -130,7 +129,7 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
     return replace(first, judge=names, score=means, labels=labels_of_output, lower_is_better=frozenset(low))
 
 
-def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
+def verdicts_from_file(path: TablePath, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
     """Read a battles table: `winner` is one of `outcomes` or empty. Without a `rater` column the file names the rater.
 
     The plain reader of battles allows only the four outcomes. A judge may say that two outputs are equal without saying
@@ -161,12 +160,12 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
     )
 
 
-def is_battle_file(path: Path) -> bool:
+def is_battle_file(path: TablePath) -> bool:
     """Return whether a table holds battles, judging by its columns."""
     return "winner" in _battle_file(path).column_names
 
 
-def _battle_file(path: Path) -> Any:
+def _battle_file(path: TablePath) -> Any:
     from imarena.tables import read_file
 
     names = ("item", "key", "left", "right", "winner", "rater", "judge", "task", "dimension", "source", "purpose")
@@ -277,7 +276,7 @@ def _labels(table: Any, own_names: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = False) -> RatingColumns:
+def votes_as_ratings(path: TablePath, *, by_unit: bool = False, all_votes: bool = False) -> RatingColumns:
     """Read a battles table with `item` and `rater`: a unit is a pair on an item, with its two models on either side.
 
     `by_unit`: for a campaign's table, which names its tasks: two turns of an item are two units. `all_votes`: include

@@ -26,6 +26,10 @@ ItemColumnsOption = Annotated[
         help="OURS=THEIRS for a table of items, such as instruction=prompt; repeatable, or separated by commas.",
     ),
 ]
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
+]
 AllVotes = Annotated[
     bool,
     typer.Option(
@@ -92,12 +96,15 @@ def parse_pairs(values: list[str] | None) -> dict[str, str]:
     return pairs
 
 
-def parse_names(values: list[str] | None) -> dict[str, str]:
-    """Parse ``["ours=theirs"]`` into a dictionary; our name may contain `=`."""
-    names: dict[str, str] = {}
-    for value in values or []:
-        ours, equals, theirs = value.rpartition("=")
-        if not equals or not ours or not theirs:
-            raise UserError(f"--names takes OUR_NAME=THEIR_NAME, not '{value}'.")
-        names[ours] = theirs
-    return names
+def parse_renames(values: list[str] | None, option: str = "--columns") -> dict[str, str]:
+    """Parse ``["unit=image,value=mark"]`` of --columns and --labels. In --names one pair is a value, and the first
+    name may contain `=`.
+    """
+    pairs: dict[str, str] = {}
+    for word in values or []:
+        for part in word.split(",") if option in ("--columns", "--labels") else [word]:
+            key, equals, value = part.rpartition("=") if option == "--names" else part.partition("=")
+            if not equals or not key or not value:
+                raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
+            pairs[key] = value
+    return pairs

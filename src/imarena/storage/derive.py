@@ -30,8 +30,24 @@ _ADDED = {
 }
 _AS_OF_0005 = sa.MetaData()
 sa.Table("raters", _AS_OF_0005, sa.Column("id", sa.Text, primary_key=True))
+_FORMS = sa.Table(
+    "judge_forms",
+    _AS_OF_0005,
+    sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("judge", sa.Text, nullable=False),
+    sa.Column("dimension", sa.Text, nullable=False),
+    sa.Column("pairwise", sa.Integer, nullable=False),
+    sa.Column("imported", sa.Integer, nullable=False),
+    sa.Column("judge_version", sa.Text, nullable=False),
+    sa.Column("prompt_id", sa.Text, nullable=False),
+    sa.Column("prompt_version", sa.Text, nullable=False),
+    sa.Column("parser_version", sa.Text, nullable=False),
+    sa.Column("params", sa.Text, nullable=False),
+    sa.Column("orders", sa.Text, nullable=False),
+    sa.Column("higher_is_better", sa.Integer, nullable=False),
+)
 _TABLES = (
-    schema.judge_forms,
+    _FORMS,
     sa.Table(
         "exclusions",
         _AS_OF_0005,
@@ -43,7 +59,7 @@ _TABLES = (
         sa.Column("lifted_at", sa.Text),
     ),
 )
-"""The tables that 0005 brought, as they were then: later migrations added columns to `exclusions`."""
+"""The tables that 0005 brought, as they were then: later migrations add columns to them."""
 
 
 def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
@@ -140,11 +156,10 @@ def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any
         values.append(
             {"at": row["seq"], "form_id": variant.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)}
         )
-    forms = schema.judge_forms
-    stored_ids = set(connection.execute(sa.select(forms.c.id)).scalars())
+    stored_ids = set(connection.execute(sa.select(_FORMS.c.id)).scalars())
     fresh = [variant.row() for identity, variant in variants.items() if identity not in stored_ids]
     if fresh:
-        connection.execute(forms.insert(), fresh)
+        connection.execute(_FORMS.insert(), [{column.name: row[column.name] for column in _FORMS.c} for row in fresh])
     return values
 
 

@@ -1,6 +1,8 @@
+from .files import TablePath as TablePath
 from .files import column_names as column_names
 from .files import csv_delimiter as csv_delimiter
 from .files import read_file as read_file
+from .files import rename_columns as rename_columns
 from .large_columns import ColumnWriter as ColumnWriter
 from .large_columns import KeptRows as KeptRows
 from .large_columns import build_column as build_column

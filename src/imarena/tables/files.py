@@ -2,13 +2,14 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from imarena.core import UserError
+from imarena.core import UserError, suggestion
 
 HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 16 << 20
@@ -16,8 +17,60 @@ BATCH_BYTES, BUFFER_BYTES, BATCH_ROWS = 4 << 20, 1 << 20, 1 << 16
 """Limits for reading a file some rows at a time."""
 
 
-def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
+@dataclass(frozen=True)
+class RenamedFile:
+    """A table file whose columns have other names: `columns` maps our name to the file's."""
+
+    path: Path
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def stem(self) -> str:
+        return self.path.stem
+
+    def ours(self, names: Iterable[str]) -> dict[str, str]:
+        """Our names of these columns of the file, without those that another column replaces."""
+        ours = {theirs: name for name, theirs in self.columns.items()}
+        return {name: ours.get(name, name) for name in names if name in ours or name not in self.columns}
+
+
+TablePath = Path | RenamedFile
+"""A table file, with its own column names or with ours."""
+
+
+def rename_columns(files: Iterable[Path], columns: Mapping[str, str]) -> list[TablePath]:
+    """Give each file the names of `columns` (ours to theirs) for the columns that it has; each must be in a file."""
+    paths = list(files)
+    if not columns:
+        return list(paths)
+    present = {path: column_names(path) for path in paths}
+    for theirs in columns.values():
+        if not any(theirs in names for names in present.values()):
+            every = [name for names in present.values() for name in names]
+            where = " nor ".join(str(path) for path in paths)
+            raise UserError(
+                f"{where}: no column '{theirs}'.", hint=suggestion(theirs, every, f"It has: {', '.join(every)}.")
+            )
+    return [
+        RenamedFile(path, {ours: theirs for ours, theirs in columns.items() if theirs in names})
+        for path, names in present.items()
+    ]
+
+
+def read_file(path: TablePath, *, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
     """Read one file. Columns in `text` are never parsed as numbers; `wanted` selects the columns to read."""
+    if isinstance(path, RenamedFile):
+        theirs = frozenset(path.columns.get(name, name) for name in text)
+        table = read_file(path.path, text=theirs, wanted=None)
+        names = {name: ours for name, ours in path.ours(table.column_names).items() if wanted is None or ours in wanted}
+        return table.select(list(names)).rename_columns(list(names.values()))
     reader = _reader(path)
     _check_content(path)
     try:
@@ -59,8 +112,10 @@ def _check_content(path: Path) -> None:
         raise UserError(f"{path} is empty.", hint="A table needs a header and rows.")
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(path: TablePath) -> list[str]:
     """The columns of a CSV or TSV file without reading its rows; other files are read."""
+    if isinstance(path, RenamedFile):
+        return list(path.ours(column_names(path.path)).values())
     if _reader(path) is _csv:
         return _header(path)[0]
     return list(read_file(path, text=frozenset(), wanted=None).column_names)

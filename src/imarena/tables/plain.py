@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imarena.core import NOT_COUNTED, UserError, suggestion, unknown_name
-from imarena.tables.files import read_batches, read_file
+from imarena.tables.files import RenamedFile, TablePath, read_batches, read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 _WORDS_LISTED = 5
@@ -87,7 +87,7 @@ TABLE_KINDS: dict[str, TableKind] = {
 
 
 def read_table(
-    path: Path,
+    path: TablePath,
     kind: str,
     *,
     columns: Mapping[str, str] | None = None,
@@ -110,7 +110,8 @@ def read_table(
     renames = dict(columns or {})
     text = _text_columns(spec, renames)
     column_names = None if extra is None else text | frozenset(extra)
-    return _checked(read_file(Path(path), text=text, wanted=column_names), spec, str(path), renames, labels, bad_values)
+    source = path if isinstance(path, RenamedFile) else Path(path)
+    return _checked(read_file(source, text=text, wanted=column_names), spec, str(path), renames, labels, bad_values)
 
 
 def read_table_batches(
@@ -220,10 +221,11 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _how_named(spec: TableKind, missing: Sequence[str]) -> str:
-    if "winner" in spec.required:  # `rank` has the option; `agree` and `align` do not
-        return f"If they have other names: --columns {','.join(f'{name}=NAME' for name in missing)}."
+    option = f"If they have other names: --columns {','.join(f'{name}=NAME' for name in missing)}."
+    if spec is TABLE_KINDS["board"]:  # no command has the option for it
+        option = "Rename the column that holds it."
     synonyms = [f"{name} ({', '.join(spec.synonyms[name])})" for name in missing if name in spec.synonyms]
-    return f"Other accepted names: {'; '.join(synonyms)}." if synonyms else "Rename the column that holds it."
+    return f"Other accepted names: {'; '.join(synonyms)}. {option}" if synonyms else option
 
 
 def _synonyms(spec: TableKind, present: frozenset[str], columns: Mapping[str, str]) -> dict[str, str]:

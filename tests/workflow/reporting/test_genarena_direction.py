@@ -1,5 +1,7 @@
 """GenArena's tables of a judge whose low scores are good: people prefer what it scores low."""
 
+from pathlib import Path
+
 import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Turn, Vote
@@ -17,11 +19,19 @@ LOW = {"higher_is_better": False}
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> PaperData:
+    """An arena of items of two tracks."""
+    return arena(tmp_path_factory.mktemp("genarena") / "w", ("art", "photo"))
+
+
+def arena(folder: Path, tracks: tuple[str, ...]) -> PaperData:
     """Twelve items; a vote prefers the nearer output of each pair but one, and the judge compares all pairs too."""
-    workspace = init_workspace(tmp_path_factory.mktemp("genarena") / "w")
+    workspace = init_workspace(folder)
     workspace.store.add([Rater(rater_id="ann")])
     for number in range(12):
-        item = Item(dataset="d", key=f"i{number}", turns=(Turn(instruction="x"),), sources=(kept(workspace, number),))
+        item = Item(
+            dataset="d", key=f"i{number}", turns=(Turn(instruction="x"),), sources=(kept(workspace, number),),
+            track=tracks[number % len(tracks)],
+        )  # fmt: skip
         made = {
             editor: Output(item_id=item.item_id, editor=editor, image=kept(workspace, 100 + 10 * number + place))
             for place, editor in enumerate(DISTANCE)
@@ -59,7 +69,14 @@ def test_a_low_score_wins_the_pair(data: PaperData) -> None:
     assert [(row[1], row[4]) for row in table.rows] == [("pointwise", 36), ("pairwise", 36)]
     assert [row[2] for row in table.rows] == pytest.approx([34 / 36, 34 / 36])
     (tracks,) = genarena.judge_tracks(data).tables
-    assert tracks.rows[0][-2:] == pytest.approx((34 / 36, 36))
+    assert [column.title for column in tracks.columns] == ["judge", "art", "photo", "overall", "n"]
+    assert tracks.rows[0][1:] == pytest.approx((16 / 18, 1, 34 / 36, 36))
+
+
+def test_one_track_is_the_overall(tmp_path: Path) -> None:
+    block = genarena.judge_tracks(arena(tmp_path / "w", ("art",)))
+    assert block.empty
+    assert "one track" in block.needs
 
 
 def test_the_histogram_is_of_the_other_less_the_preferred_output(data: PaperData) -> None:

@@ -107,7 +107,7 @@ def test_missing_files_end_with_3_whatever_the_interval(imarena: Imarena, data: 
         assert f"Gate '{rule}': not decided. With the data so far it would " in ended.out
         assert "has no output for 1 of 8 items" in str(suite.findall("testcase/error")[0].get("message"))
     rank = ("-w", "less", "rank", "--judge", "builtin", "--fail-if", "studio-exact below studio-returns-input")
-    assert "studio-exact has outputs for 87.5% of the items" in imarena(*rank, code=3).out
+    assert "studio-exact has 87.5% of the outputs that the items of this board need" in imarena(*rank, code=3).out
 
 
 def test_an_unknown_rule_and_a_junit_file_without_a_gate_are_refused(imarena: Imarena, data: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.options import AllVotes, Editors, Latex, Markdown
+from imarena.cli.options import AllVotes, ColumnsOption, Editors, Latex, Markdown, parse_renames
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -68,10 +68,6 @@ Covariate = Annotated[
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
-ColumnsOption = Annotated[
-    list[str] | None,
-    typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
-]
 Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
@@ -198,11 +194,11 @@ def command(
     request = RankRequest(
         query,
         source,
-        _pairs(columns, "--columns"),
-        _pairs(labels, "--labels"),
+        parse_renames(columns, "--columns"),
+        parse_renames(labels, "--labels"),
         all_votes,
         against,
-        _pairs(names, "--names"),
+        parse_renames(names, "--names"),
         tuple(fail_if or ()),
         summary is not None,
     )
@@ -313,14 +309,3 @@ def _show_comparison(
 
     document = {"board": request.table.name if request.table else "", "date": date, "against": compared.to_json()}
     emit(context, document, lambda console: print_tables(console, [outside_table(compared)]))
-
-
-def _pairs(values: list[str] | None, option: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for word in values or []:
-        for part in word.split(",") if option in ("--columns", "--labels") else [word]:
-            key, equals, value = part.rpartition("=") if option == "--names" else part.partition("=")
-            if not equals or not key or not value:
-                raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
-            pairs[key] = value
-    return pairs

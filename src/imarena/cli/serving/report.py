@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, progress_bars, session
-from imarena.cli.options import Editors, Leaderboard, LeaderboardNames, parse_names
+from imarena.cli.options import Editors, Leaderboard, LeaderboardNames, parse_renames
 
 
 def command(
@@ -40,7 +40,7 @@ def command(
     from imarena.workflows.reporting import ReportQuery, read_leaderboard, write_report
 
     root = session(context).workspace
-    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
+    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_renames(names, "--names"))
     with open_workspace(root) as workspace, progress_bars("report") as tell:
         query = ReportQuery(judge, tuple(editors or ()), by, against, board)
         path = write_report(

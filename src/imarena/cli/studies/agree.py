@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
-from imarena.cli.options import AllVotes, BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
+from imarena.cli.options import (
+    AllVotes,
+    BootstrapSeed,
+    ColumnsOption,
+    Csv,
+    Latex,
+    Markdown,
+    Only,
+    UnitRounds,
+    parse_renames,
+)
 from imarena.core import ROUNDS, SEED, command_line, known_name
 from imarena.core.notices import sentences
 from imarena.reports.tables import write_csv
@@ -41,6 +51,7 @@ def command(
     markdown: Markdown = False,
     latex: Latex = False,
     all_votes: AllVotes = False,
+    columns: ColumnsOption = None,
 ) -> None:
     """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.stats import CORRELATION_RECIPES
@@ -55,16 +66,19 @@ def command(
     )
 
     if from_file is not None:
+        from imarena.tables import rename_columns
         from imarena.workflows.boards import refuse_with_table
 
         refuse_with_table({"--what": what != "all"})
     elif all_votes:
         fail("--all-votes needs a table.", hint=command_line("agree --from votes.csv --all-votes"))
+    elif columns:
+        fail("--columns needs a table.", hint=command_line("agree --from votes.csv --columns rater=annotator"))
     words = tuple(word.strip() for word in order.split(",") if word.strip())
     how = known_name("Unknown average", average, CORRELATION_RECIPES)
     root = session(context).workspace
     ratings = (
-        [ratings_of_file(from_file, all_votes=all_votes)]
+        [ratings_of_file(rename_columns([from_file], parse_renames(columns))[0], all_votes=all_votes)]
         if from_file is not None
         else ratings_in_folder(root, what, by or ())
     )

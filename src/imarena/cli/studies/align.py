@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import BootstrapSeed, Csv, Latex, Markdown, Only, UnitRounds
+from imarena.cli.options import BootstrapSeed, ColumnsOption, Csv, Latex, Markdown, Only, UnitRounds, parse_renames
 from imarena.core import ROUNDS, SEED, UserError, known_name
 from imarena.reports.tables import write_csv
 
@@ -83,6 +83,7 @@ def command(
     csv: Csv = None,
     markdown: Markdown = False,
     latex: Latex = False,
+    columns: ColumnsOption = None,
 ) -> None:
     """Compare a judge or a metric with people: correlations and bias, or accuracy on battles."""
     from imarena.agreement import AlignOptions
@@ -100,7 +101,9 @@ def command(
         rating_range=_range(rating_range) if rating_range else None, leave_one_out=leave_one_out,
         pairs=pairs, gaps=_edges(gaps), compare=compare, rounds=rounds, seed=seed,
     )  # fmt: skip
-    request = AlignRequest(options, from_file, against, tuple(judge or ()), tuple(only or ()), missing, worst, page)
+    request = AlignRequest(
+        options, from_file, against, tuple(judge or ()), tuple(only or ()), missing, worst, page, parse_renames(columns)
+    )
     report = align_report(session(context).workspace, request)
     if csv is not None:
         write_csv(report.tables[0], csv)

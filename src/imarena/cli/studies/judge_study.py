@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.options import LatexTables, Leaderboard, LeaderboardNames, parse_names
+from imarena.cli.options import LatexTables, Leaderboard, LeaderboardNames, parse_renames
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
     """
     from imarena.workflows.reporting import judge_study, read_leaderboard
 
-    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
+    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_renames(names, "--names"))
     with session_workspace(context) as workspace:
         study = judge_study(workspace, judge or (), board)
 

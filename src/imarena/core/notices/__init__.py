@@ -4,6 +4,7 @@ from imarena.core.notices.left_out import left_out_texts
 from imarena.core.notices.notice import (
     Medium,
     Notice,
+    grouped_sentences,
     notice_fields,
     notices_from_texts,
     sentence,
@@ -14,6 +15,7 @@ from imarena.core.notices.notice import (
 __all__ = [
     "Medium",
     "Notice",
+    "grouped_sentences",
     "left_out_texts",
     "notice_fields",
     "notices_from_texts",

@@ -24,6 +24,7 @@ TEXT = "text"
 FILES = ("ranking", "boards", "studies", "imports", "raters")
 """The wording files: one Jinja template per code, with the notice's values and the medium. A new notice is one line."""
 _MOST_NAMES = 5
+_GROUPS_NAMED, _MOST_ALIKE = 3, 4
 
 
 class Notice(BaseModel):
@@ -61,6 +62,32 @@ def sentence(notice: Notice, medium: Medium = "terminal") -> str:
 def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[str]:
     """Return each notice in words, without duplicates."""
     return list(dict.fromkeys(sentence(notice, medium) for notice in notices))
+
+
+def grouped_sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[str]:
+    """Return each notice in words; notices that differ only in their `group` become one, with the number of groups.
+
+    Of one kind with more than `_MOST_ALIKE` sentences, the first ones are returned, and how many more there are.
+    """
+    groups: dict[str, dict[str, Notice]] = {}
+    for notice in notices:
+        rest = notice.model_copy(update={"values": {**notice.values, "group": ""}})
+        groups.setdefault(rest.model_dump_json(), {})[str(notice.values.get("group", ""))] = notice
+    by_code: dict[str, list[str]] = {}
+    for alike in groups.values():
+        first = next(iter(alike.values()))
+        names = list(alike)
+        if len(names) > 1:
+            more = f" and {len(names) - _GROUPS_NAMED:,} more" if len(names) > _GROUPS_NAMED else ""
+            group = f"{len(names):,} groups ({'; '.join(names[:_GROUPS_NAMED])}{more})"
+            first = first.model_copy(update={"values": {**first.values, "group": group}})
+        by_code.setdefault(first.code, []).append(sentence(first, medium))
+    lines: list[str] = []
+    for texts in by_code.values():
+        lines += texts if len(texts) <= _MOST_ALIKE else texts[: _MOST_ALIKE - 1]
+        if len(texts) > _MOST_ALIKE:
+            lines.append(f"{len(texts) - _MOST_ALIKE + 1:,} more warnings of this kind; the command prints all.")
+    return list(dict.fromkeys(lines))
 
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:

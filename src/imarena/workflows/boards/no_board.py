@@ -44,7 +44,8 @@ def nothing_to_rank(view: View, choice: ChosenSource, query: BoardQuery, about: 
             who = " and ".join(query.editors) or "any two editors"
             return UserError(
                 f"People rated no item with outputs of {who} together.",
-                hint="`imarena status` lists the outputs of each editor. Choose editors with items in common.",
+                hint=f"`{command_line('status')}` lists the outputs of each editor. Choose editors with items in "
+                "common.",
             )
         return UserError(
             f"People rated {', '.join(rated)}, and no rule combines these into one rating.",

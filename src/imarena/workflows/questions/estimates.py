@@ -95,7 +95,7 @@ def _past_size(wired: WiredJudge, row: Any, showable: ShowableOutputs) -> judges
     return size_of(wired, case, showable.parents)
 
 
-RUNS, SAMPLE = 3, 1000
+RUNS, QUESTIONS_PER_RUN = 3, 1000
 """How many earlier runs to read, and how many questions from the start of each, where images are new to the run."""
 
 
@@ -110,7 +110,9 @@ def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tupl
     runs: dict[str | None, list[tuple[int, float]]] = {}
     for row in workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value):
         run = row["run_id"]
-        if len(runs.get(run, ())) >= SAMPLE or '"latency_s"' not in row["body"]:  # imported or copied, not asked
+        if (
+            len(runs.get(run, ())) >= QUESTIONS_PER_RUN or '"latency_s"' not in row["body"]
+        ):  # imported or copied, not asked
             continue
         if run not in runs and len(runs) == RUNS:
             del runs[next(iter(runs))]

@@ -17,7 +17,7 @@ from imarena.core import NOT_COUNTED, UserError, grouped
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Mode
 from imarena.datasets import RATING_DETAIL_COLUMNS, parse_scale
-from imarena.tables import NOT_A_NUMBER, column_names, read_file
+from imarena.tables import NOT_A_NUMBER, TablePath, column_names, read_file
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
 """Columns that occur together only in tables of `campaign export`."""
@@ -46,12 +46,12 @@ def is_written_here(names: frozenset[str]) -> bool:
     return names >= CAMPAIGN or names >= SAVED or (names >= WIDE and not names & {"unit", "value", "rating"})
 
 
-def holds_ratings(path: Path, names: frozenset[str]) -> bool:
+def holds_ratings(path: TablePath, names: frozenset[str]) -> bool:
     """Whether a table of `campaign export`, which has columns for ratings and for votes, holds ratings."""
     return names >= CAMPAIGN and any(row["ratings"] for row in _rows(path) if row["purpose"] == agreement.WORK)
 
 
-def ratings_of_file(path: Path, *, all_votes: bool = False) -> agreement.RatingColumns:
+def ratings_of_file(path: TablePath, *, all_votes: bool = False) -> agreement.RatingColumns:
     """Read ratings or votes from a file, detected by its columns. `all_votes`: include those marked as not counted."""
     names = frozenset(column_names(path))
     if names >= CAMPAIGN:
@@ -84,7 +84,7 @@ EXPECTED = (
 )
 
 
-def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) -> agreement.RatingColumns:
+def plain_ratings(path: TablePath, names: frozenset[str], *, by_key: bool = False) -> agreement.RatingColumns:
     """Read ratings of outputs, one per row, for `align`; without a column `rater`, each row counts as another rater.
 
     Values that are not numbers are skipped and listed in `bad_values`. With `turn` (from 0), `mode` or `sample` the
@@ -159,12 +159,12 @@ def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
     return (Notice(code=BAD_VALUES, values={"file": Path(ratings.source).name, "rows": rows}),)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def _rows(path: TablePath) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     return rows
 
 
-def _campaign_marks(path: Path, rows: Sequence[dict[str, Any]]) -> Iterator[_Mark]:
+def _campaign_marks(path: TablePath, rows: Sequence[dict[str, Any]]) -> Iterator[_Mark]:
     for number, row in enumerate(rows, 1):
         if not row["ratings"]:
             continue
@@ -177,7 +177,7 @@ def _campaign_marks(path: Path, rows: Sequence[dict[str, Any]]) -> Iterator[_Mar
             yield _Mark(row["unit"], row["rater"], criterion, value, *about, None)
 
 
-def _wide_marks(path: Path, bad: dict[int, str]) -> Iterator[_Mark]:
+def _wide_marks(path: TablePath, bad: dict[int, str]) -> Iterator[_Mark]:
     """Yield marks from one column per criterion; cells that are not numbers go into `bad`."""
     for number, row in enumerate(_rows(path), 1):
         scale = parse_scale(row["scale"]) if row.get("scale") else None
@@ -191,7 +191,7 @@ def _wide_marks(path: Path, bad: dict[int, str]) -> Iterator[_Mark]:
             yield _Mark(row["key"], row["rater"], criterion, value, row["editor"], "", scale)
 
 
-def _saved_marks(path: Path) -> Iterator[_Mark]:
+def _saved_marks(path: TablePath) -> Iterator[_Mark]:
     for number, row in enumerate(_rows(path), 1):
         try:
             ends = [float(row[name]) for name in ("scale_low", "scale_high") if row[name]]

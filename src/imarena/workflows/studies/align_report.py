@@ -1,7 +1,7 @@
 """`imarena align`: the alignment of a workspace or of two tables, with its conclusion, tables and warnings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from imarena.core.notices import sentences
 from imarena.reports import disagreement_tables
 from imarena.reports.tables import Table
 from imarena.storage import is_workspace, open_workspace
+from imarena.tables import TablePath, rename_columns
 from imarena.workflows.studies.agreement_files import has_bad_values
 from imarena.workflows.studies.align_conclusion import (
     alignment_conclusions,
@@ -43,6 +44,18 @@ class AlignRequest:
     """How many of the largest disagreements of each judge are listed; with a page, at least some are."""
     page: Path | None = None
     """A folder for the page of these disagreements."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The tables' names of our columns; each table may have some of them."""
+
+    def tables(self) -> list[TablePath]:
+        """The given tables, with our names of their columns."""
+        people = self.table is None and str(self.against) == PEOPLE
+        given = [path for path in (self.table, None if people else self.against) if path is not None]
+        if self.columns and not given:
+            raise UserError(
+                "--columns needs a table.", hint=command_line("align --from scores.csv --against ratings.csv")
+            )
+        return rename_columns(given, self.columns)
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,8 @@ class AlignReport:
 def align_report(folder: Path, request: AlignRequest) -> AlignReport:
     """Compare two tables, or judges of the workspace at `folder` with its people or with a table."""
     if request.table is not None and request.against is not None:
-        return _of_tables(request.table, request.against, request)
+        table, against = request.tables()
+        return _of_tables(table, against, request)
     if request.table is None and (request.judges or is_workspace(folder)):
         return _of_workspace(folder, request)
     raise UserError(
@@ -92,7 +106,7 @@ def align_report(folder: Path, request: AlignRequest) -> AlignReport:
 def _of_workspace(folder: Path, request: AlignRequest) -> AlignReport:
     """Scores with ratings, and battles with votes."""
     options = request.options
-    people = None if request.against is None or str(request.against) == PEOPLE else request.against
+    people = next(iter(request.tables()), None)
     count = request.worst or (WORST_ON_PAGE if request.page is not None else 0)
     with open_workspace(folder) as workspace:
         columns = read_aligned_columns(workspace, request.judges, options, only=request.only, people=people)
@@ -107,7 +121,7 @@ def _of_workspace(folder: Path, request: AlignRequest) -> AlignReport:
     return AlignReport(alignment, conclusion, tuple(tables), worst, page)
 
 
-def _of_tables(table: Path, against: Path, request: AlignRequest) -> AlignReport:
+def _of_tables(table: TablePath, against: TablePath, request: AlignRequest) -> AlignReport:
     """Scores with ratings, or a judge's battles with people's."""
     alignment = align_files(table, against, request.options, only=request.only, missing=request.missing)
     tables: Sequence[Table]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import JsonValue
@@ -31,7 +30,7 @@ from imarena.core.notices import Notice, sentences
 from imarena.core.records import Order, Outcome, Status
 from imarena.stats import UNSTATED_TIE, MissingVerdicts
 from imarena.storage import Workspace, reading
-from imarena.tables import column_names, read_file
+from imarena.tables import TablePath, column_names, read_file
 from imarena.workflows.studies.agreement_files import (
     bad_value_notices,
     is_written_here,
@@ -99,7 +98,7 @@ def read_aligned_columns(
     options: AlignOptions,
     *,
     only: Sequence[str] = (),
-    people: Path | None = None,
+    people: TablePath | None = None,
 ) -> AlignedColumns:
     """Read the data that can be compared. Raises `UserError` if there is none, and reports what is missing.
 
@@ -158,7 +157,12 @@ def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: st
 
 
 def align_files(
-    from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
+    from_file: TablePath,
+    against: TablePath,
+    options: AlignOptions,
+    *,
+    only: Sequence[str] = (),
+    missing: str = "exclude",
 ) -> Alignment | VerdictAlignment:
     """Compare two tables: a judge's scores with ratings, or a judge's battles with people's.
 
@@ -184,7 +188,7 @@ def align_files(
     return align_verdicts(verdicts, votes, by=options.by, missing=_missing_rule(missing), compare=options.compare)
 
 
-def _judges_verdicts(path: Path) -> VerdictColumns:
+def _judges_verdicts(path: TablePath) -> VerdictColumns:
     """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
     judges = verdicts.labels.get("judge", [])
@@ -200,7 +204,7 @@ def _judges_verdicts(path: Path) -> VerdictColumns:
     return replace(verdicts, rater=judges)
 
 
-def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
+def _ratings_table(path: TablePath, only: Sequence[str]) -> RatingColumns:
     """Read a table of ratings in either form: by item and editor, or by unit and model."""
     names = frozenset(column_names(path))
     if is_written_here(names):
@@ -255,7 +259,7 @@ def _outcome(rows: Sequence[dict[str, Any]], *, both_needed: bool) -> tuple[str 
     return outcome_of_both(Outcome(words[0]), Outcome(words[1])).value, ""
 
 
-def exported_verdicts(path: Path) -> VerdictColumns:
+def exported_verdicts(path: TablePath) -> VerdictColumns:
     """Read the verdicts that count, by item and the two models; empty if the table holds only scores."""
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     verdicts = [row for row in rows if row["kind"] == "verdict" and not row.get("not_counted")]

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Literal
 
 from pydantic import JsonValue
@@ -21,7 +20,7 @@ from imarena.core import UserError, grouped
 from imarena.core.notices import Notice
 from imarena.storage import reading
 from imarena.storage.schema import items
-from imarena.tables import column_names
+from imarena.tables import TablePath, column_names
 from imarena.workflows.studies.agreement_files import (
     EXPECTED,
     bad_value_notices,
@@ -49,7 +48,7 @@ class PeopleFile:
     """For a file of ratings: pairs of mean ratings, for judges that compare."""
 
 
-def read_people_file(view: View, path: Path) -> PeopleFile:
+def read_people_file(view: View, path: TablePath) -> PeopleFile:
     """Read ratings, or votes if the file has a column `winner`. Raises `UserError` if no row matches an output."""
     names = frozenset(column_names(path))
     if "winner" in names and not holds_ratings(path, names):
@@ -104,7 +103,7 @@ class _Outputs:
         return min(outputs)[1] if outputs else NO_OUTPUT
 
 
-def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
+def _ratings(view: View, path: TablePath, names: frozenset[str]) -> PeopleFile:
     written = ratings_of_file(path) if is_written_here(names) else plain_ratings(path, names, by_key=True)
     outputs, causes = _Outputs(view), Counter[str]()
     dataset = written.labels.get("dataset", [""] * len(written))
@@ -168,7 +167,7 @@ def higher_side(left: float, right: float) -> Literal["left", "right", "tie"]:
     return "tie" if gap == 0 else "left" if gap > 0 else "right"
 
 
-def _votes(view: View, path: Path) -> PeopleFile:
+def _votes(view: View, path: TablePath) -> PeopleFile:
     table = verdicts_from_file(path, outcomes=HUMAN_OUTCOMES)
     outputs, causes = _Outputs(view), Counter[str]()
     dataset = table.labels.get("dataset", [""] * len(table))
@@ -194,7 +193,7 @@ def _votes(view: View, path: Path) -> PeopleFile:
     return PeopleFile(NO_RATINGS, votes, _unmatched_notices(path, causes, len(table)))
 
 
-def _unmatched_notices(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
+def _unmatched_notices(path: TablePath, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
     if not causes:
         return ()
     ordered: dict[str, JsonValue] = dict(causes.most_common())

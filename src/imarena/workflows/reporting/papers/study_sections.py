@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from imarena.agreement import AlignOptions, RatingColumns
 from imarena.core import UserError, command_line, grouped, sha256_hex
-from imarena.core.notices import sentences
+from imarena.core.notices import grouped_sentences, sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
 from imarena.storage import Workspace
@@ -32,7 +32,7 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
         printed = [
             table for part in agreements for table in studies.agreement_tables(part) if table.title != _RATERS or not by
         ]
-        notes = tuple(dict.fromkeys(text for part in agreements for text in sentences(part.notices, "report")))
+        notes = tuple(grouped_sentences((notice for part in agreements for notice in part.notices), "report"))
         command = command_line("agree --leave-one-out") if not by else command_line("agree --by", by[0])
         yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(printed))
 
@@ -65,8 +65,7 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             aligned = studies.align_columns(columns, options)
         except UserError:  # no answers of judges and people on the same outputs, or the votes have no such column
             continue
-        texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
-        texts += sentences(aligned.notices, "report")
+        texts = grouped_sentences([*(aligned.scores.notices if aligned.scores else ()), *aligned.notices], "report")
         words = [word for judge in judges for word in ("--judge", judge)]
         words += ["--by", *by] if by else ["--leave-one-out", "--pairs"]
         yield Section(
