@@ -223,8 +223,8 @@ def groups_section(title: str, by: str, every_ranking: Sequence[Ranking], comman
         texts,
         tuple(sentences([*without_group.values()], "report")),
         tables=(
-            Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions),
-            Table(head, rows),
+            Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), conclusions, "Conclusions"),
+            Table(head, rows, "Standings"),
         )
         if rankings
         else (),

@@ -122,7 +122,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     judged = int(re.search(r"([\d,]+) judgments?,", text)[1])  # type: ignore[index]
     assert 0 < judged < whole, "judgments of the editor that was left out are not counted"
     assert re.search(rf"\| critic \| {judged} \|", text)
-    assert "judge robot" not in text
+    assert "of the judge robot" not in text
     groups = text[text.index("by task") :]
     assert re.search(r"\| recolour \| 6 \|", groups)
     assert re.search(r"\| remove \| 6 \|", groups)
