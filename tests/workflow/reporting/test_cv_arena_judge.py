@@ -79,7 +79,7 @@ def test_groups_that_never_met_have_tables_of_their_own(text: str) -> None:
     second = part.split("**Table 3. Top of the board by setting: group 2**")[1].split("\n**")[0]
     assert "| 1 | dog |" in second
     assert "oak" not in second
-    assert "The editors form 2 groups that never met" in second
+    assert "The models form 2 groups that never met" in second
 
 
 def test_figures_3_and_4_have_a_panel_for_each_group(text: str) -> None:
