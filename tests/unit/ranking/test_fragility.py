@@ -43,6 +43,15 @@ def test_the_answers_are_the_minimum_of_small_boards() -> None:
         assert one.above.total() > one.beyond
 
 
+def test_pairs_of_units_on_a_sparse_board() -> None:
+    """Few votes link two models, so that first-order effects say little."""
+    compared = {unit: Comparison() for unit in UNITS}
+    for seed in (4, 5):
+        battles = with_raters(arena(seed, 16, 45, items=15), 10, np.random.default_rng(seed))
+        compare_with_all(battles, 2, compared)
+    assert [one.above.keys() for one in compared.values()] == [{0}, {0}, {0}]
+
+
 @pytest.mark.slow
 def test_the_answers_are_the_minimum_of_many_boards() -> None:
     compared = {unit: Comparison() for unit in UNITS}

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -20,6 +21,8 @@ BEAM, REACH = 12, 24
 """Partial removals that a beam search keeps, and kinds of units that it tries next for each of them."""
 WIDE_BEAM = 60
 """Partial removals kept on a small board on which single steps found nothing."""
+ALL_PAIRS = 60
+"""On a small board with at most this many kinds of units, every removal of two units is fitted."""
 SCREENED = 2
 """On larger boards, number of removals fitted per removal kept."""
 BEAM_LIMIT = 10
@@ -70,6 +73,8 @@ class PassingSearch:
     def fewest(self, limit: int) -> Removal | None:
         """The smallest removal found, of at most `limit` units, or None."""
         removal = self._approach(limit) or self._greedy(limit)
+        if self.fits.small and limit > 1 and (removal is None or removal.size > 2):
+            removal = self._two() or removal
         if removal is None:
             removal = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
         elif removal.size <= BEAM_LIMIT:
@@ -264,6 +269,19 @@ class PassingSearch:
                 removed[kinds[row]] -= 1
                 removed[spare[column]] += 1
                 yield removed
+
+    def _two(self) -> Removal | None:
+        """Try all removals of two units. Where few votes link two models, first-order effects say little."""
+        available = self.fits.units.available
+        if available.size > ALL_PAIRS:
+            return None
+        for pair in combinations_with_replacement(range(available.size), 2):
+            removed = np.bincount(pair, minlength=available.size)
+            if (removed <= available).all():
+                candidate = self._without(removed, self.start)
+                if candidate is not None and candidate.passed:
+                    return candidate
+        return None
 
     def _beam(self, limit: int, width: int) -> Removal | None:
         """Beam search: extend the best removals of each size by one unit. It finds removals that single steps miss."""
