@@ -96,6 +96,10 @@ def _sentence(ranking: Ranking, begin: str = "") -> str:
     return f"{begin}{first.model} {best} of {number}: {lead}.{chance}"
 
 
+def _are(ranking: Ranking) -> str:
+    return "is" if ranking.settings.get("units") == 1 else "are"
+
+
 def _few_units(ranking: Ranking) -> bool:
     """So few items (battles, raters) were resampled that no model is called the best."""
     units = ranking.settings.get("units")
@@ -107,10 +111,10 @@ def _why_unknown(ranking: Ranking) -> str:
     if any(standing.note == "only one item" for standing in ranking.models[:2]):
         return "battles on only one item are not enough evidence to say which is better"
     if (units := too_few_units(ranking)) and ranking.settings.get("interval") not in (None, "none"):
-        return f"{units} are not enough evidence to say which is better"
+        return f"{units} {_are(ranking)} not enough evidence to say which is better"
     if ranking.settings.get("interval") not in (None, "none"):
         return "there is not enough evidence to say which is better"
-    return "without intervals (--rounds 0), nothing shows whether this lead is chance"
+    return "the board has no intervals, so it cannot show whether this lead is chance"
 
 
 def _chance(ranking: Ranking) -> str:
@@ -122,7 +126,7 @@ def _chance(ranking: Ranking) -> str:
 def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) -> str:
     """What is known about the lead of several first models over the others."""
     if (units := too_few_units(ranking)) and any(pair.bounded for pair in pairs):
-        return f"; {units} are not enough evidence to separate them from the others"
+        return f"; {units} {_are(ranking)} not enough evidence to separate them from the others"
     if not any(pair.bounded for pair in pairs):
         return "; their lead has no interval"
     rivals, unknown = _not_separated(pairs)

@@ -15,10 +15,11 @@ from imarena.reports.pair_differences import (
     units_needed,
 )
 from imarena.reports.rank_details import interval_level_text
-from imarena.reports.tables import Column, Table
+from imarena.reports.tables import Column, Number, Table
 from imarena.reports.tables.table import columns
 
 _MOST_NAMES = 8
+_READS_AS_ZERO = 0.05
 
 
 def significance_section(ranking: Ranking) -> Section | None:
@@ -44,8 +45,8 @@ def significance_section(ranking: Ranking) -> Section | None:
         f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of models {_differ(pairs)} "
         f"significantly: the {level} interval of their difference is on one side of 0.{apart}"
     ]
-    if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
-        points.append(f"{few}, and some of these differences may be chance.")
+    if len(groups) == 1:
+        points += _few_units(ranking, pairs)
     for number, (group, part) in enumerate(groups, 1):
         if len(groups) > 1:
             names = listed([standing.model for standing in group.models], _MOST_NAMES)
@@ -53,6 +54,7 @@ def significance_section(ranking: Ranking) -> Section | None:
             points.append(
                 f"Group {number} ({names}): {settled:,} of {counted(len(part), 'pair')} {_differ(part)} significantly."
             )
+            points += _few_units(group, part)
         points += _statements(group, part)
     if len(pairs) > 1:
         by_chance = len(pairs) * (1 - float(str(ranking.settings.get("level", 0.95))))
@@ -61,6 +63,17 @@ def significance_section(ranking: Ranking) -> Section | None:
             f"{f'about {by_chance:.0f}' if by_chance >= 1 else 'fewer than 1'} would appear significant by chance."
         )
     return Section("What is significant", points=tuple(points), tables=(_pair_table(pairs, level),))
+
+
+def _few_units(ranking: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
+    """A warning if the significant differences of a group rest on few items."""
+    few = few_units_text(ranking)
+    return [f"{few}, and some of these differences may be chance."] if few and any(p.settled for p in pairs) else []
+
+
+def _points(value: float | None) -> Number | None:
+    """Rating points to one decimal; to more where one decimal would read as 0, which decides what is significant."""
+    return None if value is None else Number(value, ".1f" if value == 0 or abs(value) >= _READS_AS_ZERO else ".2g")
 
 
 def _differ(pairs: Sequence[PairDifference]) -> str:
@@ -94,7 +107,7 @@ def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not
     """A table of all pairs; `unknown` is shown for pairs without an answer."""
     rows = tuple(
         (
-            pair.above, pair.below, pair.points, pair.low, pair.high,
+            pair.above, pair.below, pair.points, _points(pair.low), _points(pair.high),
             "yes" if pair.settled else "no" if pair.low is not None and pair.low <= 0 else unknown,
         )
         for pair in pairs

@@ -8,7 +8,8 @@ from imarena.core.records import Ranking
 from imarena.ranking.boards.from_tables import rank
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import Page, write_html
-from imarena.reports.significance import significance_section
+from imarena.reports.significance import _points, significance_section
+from imarena.reports.tables.table import number_text
 
 Row = tuple[str, str, str, str]
 
@@ -174,3 +175,29 @@ def test_the_table_of_all_pairs_has_what_the_sentences_leave_out(tmp_path: Path)
     text = write_html(Page("t", "", (section, short)), tmp_path).read_text()
     assert "<summary>All pairs (66 rows)</summary>" in text
     assert "<summary>All pairs (4 rows)</summary>" in text
+
+
+def test_the_warning_of_few_items_belongs_to_its_group() -> None:
+    small = [*duel("a", "b", 30, 10), *duel("x", "y", 8, 0), *duel("y", "z", 6, 2), *duel("x", "z", 7, 1)]
+    section = significance_section(board(small))
+    assert section is not None
+    group_1 = next(place for place, text in enumerate(section.points) if text.startswith("Group 1 "))
+    group_2 = next(place for place, text in enumerate(section.points) if text.startswith("Group 2 "))
+    warnings = [place for place, text in enumerate(section.points) if text.startswith("Only 8 items")]
+    assert len(warnings) == 1
+    few = group_1 if "x" in section.points[group_1].partition(")")[0] else group_2
+    assert warnings[0] == few + 1
+
+
+def test_the_end_of_an_interval_next_to_zero_is_not_printed_as_zero() -> None:
+    values = (0.004, -0.04, 12.34, 0.0)
+    cells = [_points(value) for value in values]
+    assert [number_text(cell.value, cell.spec) for cell in cells if cell] == ["0.004", "-0.04", "12.3", "0.0"]
+    assert _points(None) is None
+
+
+def test_one_battle_has_its_verb() -> None:
+    said = board_conclusion(rank({"left": ["a"], "right": ["b"], "winner": ["left"]}))
+    assert "1 battle is not enough evidence" in said
+    unknown = board_conclusion(rank({"left": ["a"] * 9, "right": ["b"] * 9, "winner": ["left"] * 9}, interval="none"))
+    assert "the board has no intervals, so it cannot show whether this lead is chance" in unknown

@@ -50,7 +50,7 @@ def test_an_interval_that_ends_at_the_rating_is_explained() -> None:
     assert ended
     (notice,) = (one for one in made.notices if one.code == "interval_ends_at_rating")
     assert notice.values["models"] == len(ended)
-    assert "The rating may still be further on that side." in sentence(notice)
+    assert "the true rating may" in sentence(notice)
 
 
 @pytest.mark.parametrize(("estimate", "word"), [(-351.0, "smaller"), (-263.0, "larger")])
