@@ -191,7 +191,7 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
     if not answers.dimensions:
         return
     rows = grouped((editors[output], scores) for output, scores in answers.dimensions.items())
-    for editor, means in figures.dimension_means(rows).items():
+    for editor, means in sorted(figures.dimension_means(rows).items()):
         for name, mean in means.items():
             figure = Figure(name, mean.mean, mean.n, "mean")
             if mean.error:

@@ -171,8 +171,10 @@ def _disagreements(view: View, judges: Sequence[str], picture: PictureLink) -> I
 def _disputed_items(view: View, parts: Sequence[BattleColumns], picture: PictureLink) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
     battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
-    left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
-    number = len(view.entries.output_id)
+    order_of = view.entries.order.astype(np.int64)  # by id: arrival differs from run to run
+    by_order = np.argsort(order_of)
+    left, right = order_of[battles.left], order_of[battles.right]
+    number = order_of.size
     pairs, row = np.unique(np.minimum(left, right) * number + np.maximum(left, right), return_inverse=True)
     lower_won = (battles.winner == LEFT) == (left < right)
     lower, every = np.bincount(row, lower_won, pairs.size), np.bincount(row, minlength=pairs.size)
@@ -180,12 +182,12 @@ def _disputed_items(view: View, parts: Sequence[BattleColumns], picture: Picture
     divided = np.flatnonzero(split > 0)
     order = divided[np.lexsort((pairs[divided], -(split[divided] / every[divided]), -split[divided]))]
     first_of_item = np.zeros(order.size, bool)
-    first_of_item[np.unique(view.entries.item[pairs[order] // number], return_index=True)[1]] = True
+    first_of_item[np.unique(view.entries.item[by_order[pairs[order] // number]], return_index=True)[1]] = True
     order = order[np.argsort(~first_of_item, kind="stable")][:SHOWN]
     exhibits = []
     for index in order.tolist():
-        sides = int(pairs[index]) // number, int(pairs[index]) % number
-        (first, item), (second, _) = (_records(view, index) for index in sides)
+        sides = by_order[int(pairs[index]) // number], by_order[int(pairs[index]) % number]
+        (first, item), (second, _) = (_records(view, int(side)) for side in sides)
         edit = edit_question(item, first, second, chain_of(view.workspace, first, second))
         cast = np.flatnonzero(row == index)
         rows = cast[lower_won[cast]], cast[~lower_won[cast]]

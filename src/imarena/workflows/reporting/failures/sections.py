@@ -119,7 +119,8 @@ def _examples(
         if entries.pictured[index] and name not in seen_editors and (not editors or name in editors):
             seen_editors.add(name)
             output_ids.append(entries.id_of(index))
-    for output in view.workspace.store.records(Output, id=output_ids[:EXAMPLES]):
+    outputs = view.workspace.store.records(Output, id=output_ids[:EXAMPLES])
+    for output in sorted(outputs, key=lambda output: output_ids.index(output.output_id)):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is not None and output.image is not None:
             note = f"{mode.name}, found by {source.source}"
