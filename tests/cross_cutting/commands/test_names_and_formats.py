@@ -60,7 +60,7 @@ def test_agree_says_what_votes_on_pairs_lack(imarena: Imarena) -> None:
     ended = imarena("agree", "--from", "ratings.csv", code=2)
     assert "no column 'value'" in ended.err
     assert "value (rating, score)" in ended.err, "other accepted names"
-    assert "--columns" not in ended.err
+    assert "--columns value=NAME" in ended.err
 
 
 def test_two_campaigns_of_one_name_are_told_apart_by_id(tmp_path: Path) -> None:

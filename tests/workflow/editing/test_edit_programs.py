@@ -149,7 +149,8 @@ def test_a_file_of_a_folder_serves_the_output_that_its_name_says(imarena: Imaren
         (finished / name).write_bytes(png(seed))
     report = imarena(*words, code=3).json["report"]
     assert report["outputs"] == {"ok": 1, "missing_output": 2}
-    assert "chain/" in report["errors"]["finished: missing_output"]
+    assert report["errors"]["finished: missing_output"] == "The folder finished has no image for this item."
+    assert "chain/1.png" in imarena("-w", root, "edit", "-e", f"folder:{finished}", "--mode", "all", code=3).err
     for seed, one in enumerate(files):
         (finished / one["file"]).write_bytes(png(seed))
     assert imarena(*words).json["report"]["outputs"] == {"ok": 3}

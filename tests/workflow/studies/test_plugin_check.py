@@ -181,7 +181,7 @@ def test_a_wrong_field_is_a_failure_with_one_line(
 
 def test_scores_beyond_the_stated_scale_are_stored_with_a_warning(imarena: Imarena, arena: Path) -> None:
     ended = imarena("-w", arena, "judge", "--judge", "function:my_judges:too_high")
-    assert "outside of the scale that it states, 0 to 1, and stored as given" in ended.err
+    assert "outside its stated scale, 0 to 1, and stored as given" in ended.err
     report = imarena("-w", arena, "--json", "judge", "--judge", "function:my_judges:too_high", "--repeats", 2).json
     assert [notice["code"] for notice in report["reports"][0]["notices"]] == ["scores_beyond_scale"]
 
