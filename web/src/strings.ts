@@ -164,7 +164,7 @@ export const strings = {
       constant: "always the same answer",
     } as Record<string, string>,
     hasty: (count: number, seconds: number) => `${plural(count, "answer", "answers")} in under ${seconds} s`,
-    pace: (seconds: number, least: number) => `“No time to look” marks a rater with at least ${least} answers, half of them given in under ${seconds} s: too fast to have read the instruction and seen the pictures. These answers still count; the exported votes have the time of each.`,
+    pace: (seconds: number, least: number) => `“No time to look” marks a rater with at least ${least} answers, half of them given in under ${seconds} s: too fast to have read the instruction and viewed the images. These answers still count; the exported votes have the time of each.`,
     action: "Action",
     skips: "Skipped tasks by reason",
     skipReason: "Reason",

@@ -39,7 +39,7 @@ STATUS_MEANINGS = {
     "missing_output": "no image was returned",
     "invalid_image": "the file is not a complete image",
     "no_verdict": "an answer without an overall score or preference",
-    "not_tried": "a later turn; the turn before it has no output",
+    "not_tried": "the previous turn has no output",
 }
 
 _COMMAND = "Command (run it in the folder where this report was made)"

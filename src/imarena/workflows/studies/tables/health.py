@@ -74,10 +74,11 @@ def _headline(health: JudgeHealth, name: str) -> Figure:
 
 def named_health_tables(health: JudgeHealth) -> list[Table]:
     """The same tables with the judge in each title, for a page that shows several judges."""
-    return [
-        replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
+    titles = [
+        (table, table.title or (MEANS.lower() if table.columns[0].title == MEANS else ""))
         for table in health_tables(health)
     ]
+    return [replace(table, title=": ".join(part for part in (health.judge, title) if part)) for table, title in titles]
 
 
 def _figures(lines: Sequence[HealthFigure]) -> Table:
