@@ -65,7 +65,7 @@ def test_few_raters_of_a_larger_board() -> None:
     """Each rater voted on most pairs: units are rows of a table, and first-order effects exclude most candidates."""
     compared = {"rater": Comparison()}
     for seed in range(2):
-        battles = with_raters(arena(seed, 9, 2000), 10, np.random.default_rng(seed))
+        battles = with_raters(arena(seed, 22, 8000), 10, np.random.default_rng(seed))
         fits = FittedRemovals(battles, "rater")
         assert isinstance(fits.units.matrix, np.ndarray)
         assert not fits.small

@@ -117,6 +117,7 @@ def test_any_concurrency_gives_the_same_items(seen: Path, tmp_path: Path, server
     assert run("-w", "a", "verify", "--deep").code == 0
 
 
+@pytest.mark.slow
 def test_a_killed_run_asks_only_what_is_not_stored(
     seen: Path, tmp_path: Path, server: Server, expected: Expected
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_killed_run_asks_only_what_is_not_stored(
     assert states[-2:] == ["interrupted", "partial"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_after_the_questions_under_way(
     seen: Path, tmp_path: Path, server: Server, expected: Expected
 ) -> None:
@@ -176,6 +178,7 @@ def test_the_cost_limit_stops_a_run(seen: Path, tmp_path: Path, server: Server, 
     assert collected(root / "a", "d") == expected.items
 
 
+@pytest.mark.slow
 def test_two_processes_pay_once_and_agree(seen: Path, tmp_path: Path, server: Server, expected: Expected) -> None:
     root = copied(seen, tmp_path, server)
     processes = [start(root, "--concurrency", "2") for _ in range(2)]

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.command import Imarena
 
 EDITORS = ("studio-artefacts", "studio-wrong-target", "studio-exact")
@@ -21,6 +23,7 @@ def report(imarena: Imarena, folder: Path, editors: tuple[str, ...]) -> str:
     return re.sub(r"\d{4}-\d{2}-\d{2}[T ]?[\d:.]*", "", text)
 
 
+@pytest.mark.slow
 def test_the_order_of_arrival_changes_no_report(imarena: Imarena, tmp_path: Path) -> None:
     first, second = (report(imarena, tmp_path / name, order) for name, order in (("a", EDITORS), ("b", EDITORS[::-1])))
     # the runs of the methods section are in the order in which they were started

@@ -21,7 +21,9 @@ from imarena.tables import build_column
 
 UNITS = ("vote", "item", "rater")
 TRIED = 6
-"""Number of pairs of models, most promising first, that are searched for the first place and for the top k."""
+"""Number of pairs of models, most promising first, that are searched for the first place and for the top k of a larger
+board; of a small one, all are.
+"""
 LISTED = 1000
 """Largest number of removed units, and of votes with their item and rater, that are listed."""
 ROWS = 1 << 14
@@ -225,7 +227,7 @@ def _orders(
             return search(*pairs[0], half)
         by_estimate = sorted(pairs, key=lambda pair: PassingSearch(fits, *pair).estimate())
         best = search(*by_estimate[0], half)
-        for pair in by_estimate[1:TRIED]:
+        for pair in by_estimate[1 : None if fits.small else TRIED]:
             limit = best[1].size - 1 if fits.small and best[1] is not None else half
             answer = search(*pair, limit)
             if answer[1] is not None and (best[1] is None or answer[1].size < best[1].size):

@@ -30,7 +30,7 @@ SCORED = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 """Which side won or tied, by outcome."""
 NOTHING = 1e-9
 """Rounding errors of weights that were added and removed again stay below this."""
-SMALL = 300
+SMALL = 600
 """Fits are cached on boards with at most this many counts, where searches for different pairs try the same removals."""
 DENSE_LIMIT = 20_000_000
 """Largest dense table of units by models, or of units by counts."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
 
@@ -21,8 +22,8 @@ BEAM, REACH = 12, 24
 """Partial removals that a beam search keeps, and kinds of units that it tries next for each of them."""
 WIDE_BEAM = 60
 """Partial removals kept on a small board on which single steps found nothing."""
-ALL_PAIRS = 60
-"""On a small board with at most this many kinds of units, every removal of two units is fitted."""
+ALL_TRIED = 2000
+"""On a small board, sizes of which there are at most this many removals are searched completely."""
 SCREENED = 2
 """On larger boards, number of removals fitted per removal kept."""
 BEAM_LIMIT = 10
@@ -73,9 +74,10 @@ class PassingSearch:
     def fewest(self, limit: int) -> Removal | None:
         """The smallest removal found, of at most `limit` units, or None."""
         removal = self._approach(limit) or self._greedy(limit)
-        if self.fits.small and limit > 1 and (removal is None or removal.size > 2):
-            removal = self._two() or removal
-        if removal is None:
+        smallest = self._complete(limit if removal is None else removal.size - 1) if self.fits.small else None
+        if smallest is not None:
+            removal = smallest
+        elif removal is None:
             removal = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
         elif removal.size <= BEAM_LIMIT:
             removal = self._beam(removal.size - 1, BEAM) or removal
@@ -270,17 +272,18 @@ class PassingSearch:
                 removed[spare[column]] += 1
                 yield removed
 
-    def _two(self) -> Removal | None:
-        """Try all removals of two units. Where few votes link two models, first-order effects say little."""
+    def _complete(self, limit: int) -> Removal | None:
+        """Try all removals of the sizes of which there are few: first-order effects say little if few votes link two."""
         available = self.fits.units.available
-        if available.size > ALL_PAIRS:
-            return None
-        for pair in combinations_with_replacement(range(available.size), 2):
-            removed = np.bincount(pair, minlength=available.size)
-            if (removed <= available).all():
-                candidate = self._without(removed, self.start)
-                if candidate is not None and candidate.passed:
-                    return candidate
+        for size in range(1, limit + 1):
+            if comb(available.size + size - 1, size) > ALL_TRIED:
+                return None
+            for kinds in combinations_with_replacement(range(available.size), size):
+                removed = np.bincount(kinds, minlength=available.size)
+                if (removed <= available).all():
+                    candidate = self._without(removed, self.start)
+                    if candidate is not None and candidate.passed:
+                        return candidate
         return None
 
     def _beam(self, limit: int, width: int) -> Removal | None:
