@@ -273,7 +273,7 @@ class PassingSearch:
                 yield removed
 
     def _complete(self, limit: int) -> Removal | None:
-        """Try all removals of the sizes of which there are few: first-order effects say little if few votes link two."""
+        """Try all removals of sizes with few removals: first-order effects say little if few votes link two models."""
         available = self.fits.units.available
         for size in range(1, limit + 1):
             if comb(available.size + size - 1, size) > ALL_TRIED:
