@@ -37,7 +37,8 @@ def kill_when(folder: Path, ready: str, limit_s: float = 120) -> None:
     running.wait()
 
 
-IN_SIGHT = "[...document.images].filter((one) => one.getBoundingClientRect().top < window.innerHeight)"
+IN_SIGHT = """[...document.images].filter(
+    (one) => one.getClientRects().length && one.getBoundingClientRect().top < window.innerHeight)"""
 
 
 def look_at(pages: dict[str, tuple[Path, str, int]]) -> None:
@@ -53,7 +54,10 @@ def look_at(pages: dict[str, tuple[Path, str, int]]) -> None:
             page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme="light")
             page.goto(path.as_uri())
             expect(page.locator(shows).first).to_be_visible()
-            page.wait_for_function(IN_SIGHT + ".every((one) => one.complete && one.naturalWidth > 0)")
+            deadline = time.monotonic() + 30  # `wait_for_function` needs eval, which the page forbids
+            while not page.evaluate(IN_SIGHT + ".every((one) => one.complete && one.naturalWidth > 0)"):
+                assert time.monotonic() < deadline, name
+                page.wait_for_timeout(50)
             assert page.evaluate("document.documentElement.scrollWidth") <= 1280, name
             keep(page, name)
             page.close()
