@@ -25,7 +25,7 @@ export const leadStrings = {
     rankHint: "and range",
     group: (number: number) => `Group ${number}`,
     groupHint: (models: number) => `${plural(models, "model", "models")} that met each other: ratings, intervals and ranks hold within the group`,
-    ratingHint: "rating points",
+    ratingHint: "points",
     intervalHint: "range of plausible ratings",
     significance: "The interval of the difference of two models decides whether they differ significantly, not whether their intervals overlap or what their ranks are (ranks compare all models at once).",
     battlesHint: "comparisons counted",

@@ -52,7 +52,7 @@ def test_a_board_is_searched_by_name(keeper: Page, hall: Stage) -> None:
 
 def test_each_column_has_its_unit_and_each_filter_an_explanation(keeper: Page, hall: Stage) -> None:
     keeper.goto(f"{hall.address}/board?source=human")
-    expect(keeper.get_by_role("columnheader", name="Rating Elo points")).to_be_visible()
+    expect(keeper.get_by_role("columnheader", name="Rating points")).to_be_visible()
     for hint in ("Whose verdicts count", "How ratings are computed", "First day (UTC)"):
         expect(keeper.get_by_text(hint, exact=True)).to_be_visible()
     expect(keeper.get_by_label("Method").locator("option").first).to_have_text("Bradley-Terry")
@@ -63,7 +63,8 @@ def test_notes_are_folded_into_one(keeper: Page, hall: Stage) -> None:
 
     def warned(route: Route) -> None:
         answer = route.fetch()
-        board = answer.json() | {"warnings": [f"Warning {number}." for number in range(5)], "beside": ""}
+        notices = [{"code": f"code_{number}", "values": {}, "text": f"Warning {number}."} for number in range(5)]
+        board = answer.json() | {"notices": notices, "beside": ""}
         route.fulfill(response=answer, json=board)
 
     keeper.route(re.compile(r"/api/board(\?|$)"), warned)

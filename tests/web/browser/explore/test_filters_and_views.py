@@ -87,7 +87,7 @@ def test_the_history_of_ratings(keeper: Page, hall: Stage, shot: Shot) -> None:
     assert all(later - earlier >= 13 for earlier, later in pairwise(tops)), "labels do not overlap"
     assert keeper.locator("tbody tr").count() == 6
     newest = hall.get("/api/board/history?source=human")["points"][-1]
-    for name in ("Battles decided", "Rating (Elo points)"):
+    for name in ("Battles decided", "Rating (points)"):
         expect(keeper.locator(".history svg").get_by_text(name, exact=True)).to_be_visible()
     axis = [float(text.replace(",", "")) for text in keeper.locator(".history .grid text").all_text_contents()]
     ratings, battles = axis[: axis.index(0)], axis[axis.index(0) :]
